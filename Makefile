@@ -1,0 +1,38 @@
+# redleaf: `make run` serves, `make test` checks everything.
+
+GOLANGCI := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+BIN := bin/redleaf
+# Arguments for `make run`, e.g. make run ARGS="--listen 127.0.0.1:6380".
+ARGS ?=
+
+.PHONY: all build run deps test lint bench clean
+
+all: build
+
+# The version that `redleaf version` prints comes from the checkout.
+build:
+	go build -buildvcs=auto -trimpath -o $(BIN) ./cmd/redleaf
+
+run: build
+	./$(BIN) serve --init $(ARGS)
+
+# Programs that the tests run beside redleaf: MariaDB, Redis and redis-cli.
+deps:
+	.ci/deps
+
+test: deps
+	go vet ./...
+	go test -race -timeout 10m ./...
+
+lint:
+	test -z "$$(gofmt -l .)" || { gofmt -d .; exit 1; }
+	go vet ./...
+	test -z "$$(go fix -diff ./... 2>&1)" || { go fix -diff ./...; exit 1; }
+	$(GOLANGCI) run --config .ci/golangci.yml ./...
+
+# Costs per id, and of whole requests over loopback.
+bench:
+	go test -run '^$$' -bench . -benchmem ./alloc ./snowflake ./server
+
+clean:
+	rm -rf bin
