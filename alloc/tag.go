@@ -101,7 +101,7 @@ func (t *tag) wait(ctx context.Context, want int64) error {
 	defer t.mu.Unlock()
 	t.waiting--
 	t.wanted -= want
-	if !t.segs.empty() {
+	if t.ready() {
 		return nil
 	}
 	return t.refusal(ctx)
@@ -111,7 +111,7 @@ func (t *tag) wait(ctx context.Context, want int64) error {
 func (t *tag) enterWait(ctx context.Context, want int64) (<-chan struct{}, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.segs.empty() {
+	if t.ready() {
 		return nil, nil
 	}
 	if err := t.refusal(ctx); err != nil {
@@ -124,6 +124,9 @@ func (t *tag) enterWait(ctx context.Context, want int64) (<-chan struct{}, error
 	t.startLoad()
 	return t.changed, nil
 }
+
+// ready reports whether a draw would find something. t.mu is held.
+func (t *tag) ready() bool { return !t.closed && !t.segs.empty() }
 
 // refusal says why a caller that found too few ids should not wait any longer. t.mu is held.
 func (t *tag) refusal(ctx context.Context) error {
