@@ -1,8 +1,11 @@
 package snowflake
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
+	"math/rand/v2"
+	"sync"
 	"time"
 )
 
@@ -11,10 +14,10 @@ type Config struct {
 	Layout           Layout        // DefaultLayout
 	Workers          int           // worker ids to lease; 1
 	MinWorker        int           // smallest worker id to claim
-	MaxWorker        int           // largest; the layout's
-	Fixed            bool          // claim MinWorker only and wait for it
+	Claimable        int           // how many worker ids it may claim, from MinWorker up; all that the layout has
+	Fixed            bool          // claim MinWorker and no other, and wait for it
 	Window           time.Duration // length of a worker window; 10 min
-	MaxSkew          time.Duration // 5 s
+	MaxSkew          time.Duration // how far this machine's clock may be from the database's; 5 s
 	Wait             time.Duration // how long a call may wait without getting an id; 1 s
 	StatementTimeout time.Duration // deadline of one store call; 2 s
 	Owner, Addr      string        // written to the rows, for people
@@ -22,47 +25,103 @@ type Config struct {
 	Logger           *slog.Logger  // nowhere
 }
 
-// Clock reads the wall clock in Unix milliseconds and a clock that never steps, from one instant.
-type Clock func() (wallMs int64, mono time.Duration)
+func (c Config) withDefaults() Config {
+	if c.Layout == (Layout{}) {
+		c.Layout = DefaultLayout()
+	}
+	c.Workers = cmp.Or(c.Workers, 1)
+	if c.Fixed {
+		c.Claimable, c.Workers = 1, 1
+	}
+	c.Claimable = cmp.Or(c.Claimable, c.Layout.MaxWorker()+1-c.MinWorker)
+	c.Window = cmp.Or(c.Window, 10*time.Minute)
+	c.MaxSkew = cmp.Or(c.MaxSkew, 5*time.Second)
+	c.Wait = cmp.Or(c.Wait, time.Second)
+	c.StatementTimeout = cmp.Or(c.StatementTimeout, 2*time.Second)
+	if c.Clock == nil {
+		c.Clock = SystemClock()
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+// claimable returns the bounds of the worker ids that may be claimed, inclusive.
+func (c Config) claimable() (lo, hi int) { return c.MinWorker, c.MinWorker + c.Claimable - 1 }
 
 // Node draws ids from the worker windows that it leases and keeps extended. Its methods are safe for concurrent use.
-type Node struct{}
+type Node struct {
+	cfg    Config
+	store  Windows
+	keeper *keeper
+
+	mu      sync.Mutex // protects everything below
+	gen     generator
+	time    *timekeeper
+	closed  bool
+	changed chan struct{} // closed, and replaced, when calls that wait should look again
+	issued  int64
+	state   keeperState
+}
+
+// keeperState is what the keeper tells about itself.
+type keeperState struct {
+	claims, extends, lost, skewed int64
+	err                           error // why the last claim or extension failed
+}
 
 // Start records or checks the layout, compares clocks, claims the worker ids and returns a running node; Close ends it.
-func Start(ctx context.Context, w Windows, cfg Config) (*Node, error) { panic("to come") }
+// It waits, with Config.Fixed, until the worker id's last window has passed. Errors: ErrLayout, ErrSkew, ErrNoWorker,
+// ErrExhausted, and the store's.
+func Start(ctx context.Context, w Windows, cfg Config) (*Node, error) {
+	cfg = cfg.withDefaults()
+	n := &Node{
+		cfg: cfg, store: w, time: newTimekeeper(cfg.Clock, cfg.MaxSkew), changed: make(chan struct{}),
+		gen: generator{layout: cfg.Layout, random: rand.Int64N},
+	}
+	n.keeper = newKeeper(n)
+	if err := n.keeper.start(ctx); err != nil {
+		return nil, err
+	}
+	return n, nil
+}
 
 // Layout returns the node's layout.
-func (n *Node) Layout() Layout { panic("to come") }
+func (n *Node) Layout() Layout { return n.cfg.Layout }
 
-// Take draws up to max ids without waiting and returns the first and how many: they are consecutive. It returns 0 when
-// none can be had now; Draw then waits or says why. It does not allocate.
-func (n *Node) Take(max int64) (first, got int64) { panic("to come") }
-
-// Draw draws count ids, rising, and passes them to emit in runs of consecutive ids. It waits for the clock until ctx is
-// done, and at most Config.Wait without progress. After an error, ids already emitted must not be used.
-func (n *Node) Draw(ctx context.Context, count int64, emit func(first, n int64)) error {
-	panic("to come")
+// Take draws up to max ids (max >= 1) without waiting and returns the first and how many: they are consecutive. It
+// returns 0 when none can be had now; Draw then waits or says why. It does not allocate.
+func (n *Node) Take(max int64) (first, got int64) {
+	n.mu.Lock()
+	now, steppedBack := n.time.now()
+	if !n.closed {
+		first, got = n.gen.take(now, max)
+		n.issued += got
+	}
+	n.mu.Unlock()
+	if steppedBack != 0 {
+		n.keeper.noteStep(steppedBack)
+	}
+	return first, got
 }
 
-// Status is the node's live state.
-type Status struct {
-	Workers   []WorkerStatus // by rising id
-	Skew      time.Duration  // this node's time less the database's, when last compared
-	Issued    int64          // ids drawn since the start
-	Claims    int64          // worker ids claimed since the start
-	Extends   int64          // extensions that succeeded
-	Lost      int64          // windows given up: an extension failed or its reply was lost
-	StepsBack int64          // times that the wall clock was seen to step back
-	Err       error          // why the last claim or extension failed; nil after a success
+// now returns the node's time in Unix milliseconds.
+func (n *Node) now() int64 {
+	n.mu.Lock()
+	ms, steppedBack := n.time.now()
+	n.mu.Unlock()
+	if steppedBack != 0 {
+		n.keeper.noteStep(steppedBack)
+	}
+	return ms
 }
 
-// WorkerStatus is a worker window owned by the node.
-type WorkerStatus struct {
-	ID    int
-	Until int64 // Unix milliseconds, inclusive
+// change runs f under the lock and lets calls that wait look again.
+func (n *Node) change(f func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	f()
+	close(n.changed)
+	n.changed = make(chan struct{})
 }
-
-func (n *Node) Status() Status { panic("to come") }
-
-// Close stops drawing and releases the windows, as far as ctx allows.
-func (n *Node) Close(ctx context.Context) error { panic("to come") }
