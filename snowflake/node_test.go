@@ -263,6 +263,7 @@ func TestCleanStopReleases(t *testing.T) {
 		if _, err := drawOne(n); !errors.Is(err, snowflake.ErrClosed) {
 			t.Errorf("Draw after Close: %v", err)
 		}
+		time.Sleep(time.Minute)
 		unused := start(t, store, snowflake.Config{})
 		time.Sleep(time.Minute)
 		if err := unused.Close(t.Context()); err != nil || rows(t, store)[0].Until != got[0].Until {
