@@ -55,7 +55,7 @@ func (c *client) commandInfo(names []string) {
 	for _, name := range names {
 		cmd := c.s.commands[name]
 		if cmd == nil {
-			c.nullArray()
+			c.null()
 			continue
 		}
 		c.array(10)
@@ -75,15 +75,6 @@ func (c *client) commandInfo(names []string) {
 			c.array(0)
 		}
 	}
-}
-
-// nullArray appends the reply for an array that is not there.
-func (c *client) nullArray() {
-	if c.resp3 {
-		c.null()
-		return
-	}
-	c.out = append(c.out, "*-1\r\n"...)
 }
 
 func (cmd *command) flagNames() (names []string) {

@@ -124,7 +124,7 @@ func (c *client) hello(args [][]byte) error {
 		return err
 	}
 	if !c.authed {
-		return replyError("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> " +
+		return replyError("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO AUTH <user> <pass> " +
 			"option can be used to authenticate the client and select the RESP protocol version at the same time")
 	}
 	if named {

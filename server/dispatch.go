@@ -1,6 +1,9 @@
 package server
 
-import "context"
+import (
+	"context"
+	"strings"
+)
 
 // maxCommandName is longer than any command's name.
 const maxCommandName = 24
@@ -42,13 +45,23 @@ func (c *client) execute(args [][]byte) {
 	err := c.allow(cmd, args)
 	switch {
 	case err != nil:
-		c.tx.aborted = true
-		c.out = appendError(c.out, errorReply(err))
+		c.reject(cmd, err)
 	case c.tx.open && cmd.flags&immediate == 0:
 		c.queue(args)
 	default:
 		c.call(cmd, args)
 	}
+}
+
+// reject answers a request that may not be executed. It spoils the transaction that it was meant for.
+func (c *client) reject(cmd *command, err error) {
+	reply := errorReply(err)
+	if cmd != nil && cmd.name == "exec" {
+		c.tx.reset(&c.s.memory)
+		reply = "EXECABORT Transaction discarded because of: " + strings.TrimPrefix(reply, "ERR ")
+	}
+	c.tx.aborted = true
+	c.out = appendError(c.out, reply)
 }
 
 // lookup finds the command by its name in any case.

@@ -1,0 +1,255 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"net"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// startRedis runs a real redis-server on a unix socket, with more arguments, until the test ends.
+func startRedis(t *testing.T, args ...string) (socket string) {
+	t.Helper()
+	dir := t.TempDir()
+	socket = filepath.Join(dir, "redis.sock")
+	args = append([]string{"--port", "0", "--unixsocket", socket, "--dir", dir, "--save", "", "--daemonize", "no"}, args...)
+	cmd := exec.Command("redis-server", args...)
+	var out bytes.Buffer
+	ready := make(chan struct{})
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatalf("redis-server: %v (make deps installs it)", err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	go func() {
+		defer close(ready)
+		for lines := bufio.NewScanner(pipe); lines.Scan(); {
+			out.WriteString(lines.Text() + "\n")
+			if strings.Contains(lines.Text(), "ready to accept connections") {
+				return
+			}
+		}
+	}()
+	select {
+	case <-ready:
+	case <-time.After(replyTimeout):
+		t.Fatal("redis-server did not start")
+	}
+	if conn, err := net.Dial("unix", socket); err != nil {
+		t.Fatalf("redis-server did not start: %v\n%s", err, out.String())
+	} else {
+		conn.Close()
+	}
+	return socket
+}
+
+// exchange sends raw bytes on a new connection, then an ECHO, and returns all that came before the ECHO's reply, and
+// whether the server closed the connection instead.
+func exchange(t *testing.T, network, addr, raw string) (replies string, closed bool) {
+	t.Helper()
+	const marker = "the-end-of-this-exchange"
+	k := dial(t, network, addr)
+	defer k.conn.Close()
+	k.conn.SetDeadline(time.Now().Add(replyTimeout))
+	k.conn.Write([]byte(raw + request("ECHO", marker))) // may fail when the server closes early
+	var b strings.Builder
+	for {
+		start := b.Len()
+		if err := readReply(k.r, &b); err != nil {
+			return b.String(), true
+		}
+		if strings.Contains(b.String()[start:], marker) {
+			return b.String()[:start], false
+		}
+	}
+}
+
+// Every request here gets the same answer, byte for byte, from a real Redis: errors, empty replies, framing.
+func TestSameAsRedis(t *testing.T) {
+	socket := startRedis(t)
+	s := newTestServer(t)
+	lines := []string{
+		"PING", "ping", "PING a", "PING a b", "ECHO", "ECHO a", "ECHO a b", "QUIT", "QUIT a",
+		"SELECT 0", "SELECT 15", "SELECT 16", "SELECT x", "SELECT -1", "SELECT", "SELECT 99999999999999999999",
+		"FOO", "foo bar baz", "FOO 1 2 3 4 5 6 7 8", "RESET", "RESET a", "TIME a", "DBSIZE", "DBSIZE 1",
+		"GET", "GET nothing", "GET a b", "MGET", "MGET a b", "STRLEN", "STRLEN a", "STRLEN a b",
+		"INCR", "INCR a b", "INCRBY", "INCRBY a", "INCRBY segment:a x", "INCRBY segment:a 1.5", "INCRBY segment:a 9223372036854775808",
+		"LPOP", "LPOP a b c", "LPOP segment:a x", "LPOP segment:a -1", "RPOP", "RPOP segment:a -5", "LPOP snowflake:a x",
+		"SET", "SET a", "SET segment:a 1 FOO", "SET segment:a 1 NX FOO", "HSET", "HSET a b", "HSET segment:a step", "HSET segment:a step 1 description",
+		"HGET", "HGET a", "HGET a b", "HGETALL", "HGETALL a", "HGETALL a b", "DEL",
+		"EXISTS", "EXISTS a", "EXISTS a b c", "TYPE", "TYPE a", "TTL", "TTL a", "PTTL a",
+		"KEYS", "KEYS nothing*", "KEYS a b", "SCAN", "SCAN 0", "SCAN x", "SCAN 0 COUNT", "SCAN 0 COUNT 0", "SCAN 0 COUNT x",
+		"SCAN 0 FOO 1", "SCAN 0 MATCH nothing* COUNT 5", "SCAN 0 TYPE string", "SCAN 0 TYPE", "SCAN 99999999999999999999",
+		"CLIENT", "CLIENT FOO", "CLIENT GETNAME", "CLIENT GETNAME a", "CLIENT SETNAME", "CLIENT SETNAME a b", "CLIENT ID a", "CLIENT INFO a",
+		"COMMAND FOO", "COMMAND COUNT a", "COMMAND DOCS nothing", "COMMAND INFO nothing", "CONFIG", "CONFIG FOO", "CONFIG GET",
+		"CONFIG GET save", "CONFIG GET appendonly", "CONFIG GET nothing", "CONFIG GET databases", "CONFIG GET timeout", "CONFIG GET replica-read-only",
+		"INFO nothing", "AUTH", "AUTH x", "AUTH a b c", "AUTH default x", "AUTH nobody x",
+		"HELLO 1", "HELLO 4", "HELLO x", "HELLO 2 FOO", "HELLO 3 AUTH", "HELLO 3 AUTH a", "HELLO 2 SETNAME", "HELLO 3 AUTH nobody x",
+		"MULTI a", "EXEC", "DISCARD", "WATCH", "WATCH a", "UNWATCH", "DISCARD a",
+		"get\tnothing", "  PING  ", "ECHO 'a b'", `ECHO "a\x41\n\t\"b"`, "ECHO 'it\\'s'", `ECHO "a"b`, `ECHO "a`, "ECHO 'a", "ECHO \"\"", "$4 PING", "$", "$x",
+		"POST / HTTP/1.1", "Host: localhost",
+	}
+	var raws []string
+	for _, line := range lines {
+		raws = append(raws, line+"\r\n")
+	}
+	raws = append(raws,
+		"\r\n", "\n", "PING\n", "\r\n\r\nPING\r\n", "*0\r\n", "*-1\r\n", "*-10\r\n", "*1\r\n$4\r\nPING\r\n", "*1\r\n$4\r\nping\r\n*0\r\n",
+		"*2\r\n$4\r\nECHO\r\n$0\r\n\r\n", "*1\r\n$0\r\n\r\n",
+		"*2\r\n$4\r\nECHO\r\n$2\r\n\r\n\r\n", "*2\r\n$4\r\nECHO\r\n$3\r\na\x00b\r\n",
+		"*9223372036854775808\r\n", "*x\r\n", "*\r\n", "*+1\r\n$4\r\nPING\r\n", "* 1\r\n", "*01\r\n", "*1x\r\n",
+		"*1\r\n$-1\r\n", "*1\r\n$-2\r\n", "*1\r\n$+4\r\nPING\r\n", "*1\r\n$ 4\r\nPING\r\n", "*1\r\n$536870913\r\n", "*1\r\n$9223372036854775807\r\n",
+		"*1\r\n$-9223372036854775808\r\n", "*1\r\n$x\r\n", "*1\r\n$\r\n", "*1\r\n$04\r\nPING\r\n",
+		"*1\r\nPING\r\n", "*2\r\n$4\r\nECHO\r\n:1\r\n", "*3\r\n$3\r\nSET\r\n$1\r\nx\r\nfooz\r\n",
+		inlined("MULTI")+inlined("MULTI")+inlined("PING")+inlined("EXEC"),
+		inlined("MULTI")+inlined("FOO")+inlined("PING")+inlined("EXEC"),
+		inlined("MULTI")+inlined("GET")+inlined("EXEC")+inlined("EXEC"),
+		inlined("MULTI")+inlined("WATCH a")+inlined("EXEC"),
+		inlined("MULTI")+inlined("PING")+inlined("DISCARD")+inlined("EXEC"),
+		inlined("MULTI")+inlined("EXEC"),
+		inlined("MULTI")+inlined("PING")+inlined("ECHO a")+inlined("GET nothing")+inlined("SELECT x")+inlined("EXEC")+inlined("PING"),
+		inlined("MULTI")+inlined("PING")+inlined("RESET")+inlined("EXEC"),
+		inlined("MULTI")+inlined("PING")+inlined("QUIT")+inlined("PING"),
+		inlined("PING")+inlined("QUIT")+inlined("PING")+inlined("PING"),
+		inlined("CLIENT SETNAME me")+inlined("CLIENT GETNAME")+inlined("RESET")+inlined("CLIENT GETNAME"),
+		request("CLIENT", "SETNAME", "a b"), inlined("MULTI")+inlined("EXEC a")+inlined("EXEC"),
+		request("CLIENT", "SETNAME", "")+inlined("CLIENT GETNAME"),
+		request("FOO", strings.Repeat("x", 300), "y"), request(strings.Repeat("f", 300), "y"), request("FOO", "a\r\nb"),
+		request("SCAN", "1.5"), request("HELLO", "3", strings.Repeat("x", 10)),
+	)
+	for _, raw := range raws {
+		compare(t, socket, s.addr, raw, "")
+	}
+	for _, raw := range []string{"GET nothing", "HGETALL nothing", "HGET a b", "MGET a b", "CONFIG GET save", "CLIENT GETNAME", "KEYS nothing", "SCAN 0",
+		"COMMAND INFO nothing", "COMMAND DOCS nothing", "INFO nothing", "FOO", "HELLO 4", "RESET"} {
+		compare(t, socket, s.addr, raw+"\r\n", "HELLO 3\r\n")
+	}
+}
+
+// compare sends raw to both; before is sent first, and its reply, which tells them apart, is not compared.
+func compare(t *testing.T, socket, addr, raw, before string) {
+	t.Helper()
+	theirs, theyClosed := exchange(t, "unix", socket, before+raw)
+	ours, weClosed := exchange(t, "tcp", addr, before+raw)
+	if before != "" {
+		theirs, ours = withoutFirst(t, theirs), withoutFirst(t, ours)
+	}
+	if ours != theirs || weClosed != theyClosed {
+		t.Errorf("%.100q:\nredis   %.300q closed=%v\nredleaf %.300q closed=%v", raw, theirs, theyClosed, ours, weClosed)
+	}
+}
+
+func withoutFirst(t *testing.T, replies string) string {
+	t.Helper()
+	var first strings.Builder
+	if err := readReply(bufio.NewReader(strings.NewReader(replies)), &first); err != nil {
+		t.Fatal(err)
+	}
+	return replies[first.Len():]
+}
+
+// With a password: what is refused before AUTH, and the limits of requests.
+func TestSameAsRedisBeforeAuth(t *testing.T) {
+	socket := startRedis(t, "--requirepass", "sesame")
+	s := newTestServer(t, func(c *Config) { c.Password = "sesame" })
+	raws := []string{
+		"PING\r\n", "GET a\r\n", "FOO\r\n", "GET\r\n", "AUTH wrong\r\n", "AUTH sesame\r\n", "AUTH default sesame\r\n", "AUTH nobody sesame\r\n",
+		"AUTH sesame\r\nPING\r\n", "HELLO\r\n", "HELLO 3\r\n", "HELLO 3 AUTH default wrong\r\n", "QUIT\r\n", "RESET\r\n", "AUTH sesame\r\nRESET\r\nPING\r\n",
+		"MULTI\r\n", "EXEC\r\n", "COMMAND\r\n", "INFO\r\n", "CLIENT ID\r\n", "POST /\r\n",
+		"*10\r\n", "*11\r\n", "*1\r\n$16384\r\n", "*1\r\n$16385\r\n", "*2\r\n$4\r\nAUTH\r\n$16385\r\n",
+	}
+	for _, raw := range raws {
+		theirs, theyClosed := exchangeClosing(t, "unix", socket, raw)
+		ours, weClosed := exchangeClosing(t, "tcp", s.addr, raw)
+		if ours != theirs || weClosed != theyClosed {
+			t.Errorf("%q:\nredis   %.300q closed=%v\nredleaf %.300q closed=%v", raw, theirs, theyClosed, ours, weClosed)
+		}
+	}
+}
+
+// exchangeClosing is exchange for connections that may not ECHO: it ends them with QUIT.
+func exchangeClosing(t *testing.T, network, addr, raw string) (replies string, closed bool) {
+	t.Helper()
+	k := dial(t, network, addr)
+	defer k.conn.Close()
+	k.send(raw + request("QUIT"))
+	if half, ok := k.conn.(interface{ CloseWrite() error }); ok {
+		half.CloseWrite()
+	}
+	all := k.rest()
+	return strings.TrimSuffix(all, "+OK\r\n"), !strings.HasSuffix(all, "+OK\r\n")
+}
+
+// KEYS matches patterns as Redis does.
+func TestGlobAsRedis(t *testing.T) {
+	socket := startRedis(t)
+	theirs := dial(t, "unix", socket)
+	keys := []string{"segment:a", "segment:ab", "segment:b", "segment:abc", "segment:a*c", "segment:a-c", "segment:[", "segment:]", "segment:^", `segment:\`, "segment:é"}
+	for _, key := range keys {
+		theirs.do("SET " + escapeInline(key) + " 1")
+	}
+	patterns := []string{
+		"*", "segment:*", "segment:?", "segment:??", "*a*", "*a*c", "*b", "segment:[ab]", "segment:[^a]", "segment:[a-c]", "segment:[c-a]", "segment:a[*]c",
+		`segment:a\*c`, `segment:\[`, "segment:[[]", "segment:]", "segment:[]", "segment:[a", `segment:[\]]`, "segment:a[b-", `segment:\\`, `segment:\`, "", "**", "*?*?*", "segment:[^", "segment:[^]", "x*", "segment:??????",
+		"segment:[a-]", "segment:a[b--]c",
+	}
+	for _, pattern := range patterns {
+		theirs.send(request("KEYS", pattern))
+		reply := theirs.reply()
+		for _, key := range keys {
+			want := strings.Contains(reply, "\r\n"+key+"\r\n")
+			if got := glob(pattern, key); got != want {
+				t.Errorf("glob(%q, %q) = %v", pattern, key, got)
+			}
+		}
+	}
+}
+
+func escapeInline(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+}
+
+// redis-cli and redis-benchmark, the tools that everyone tries first, work as with Redis.
+func TestRedisTools(t *testing.T) {
+	s := newTestServer(t)
+	host, port, _ := net.SplitHostPort(s.addr)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	run := func(stdin, name string, args ...string) string {
+		t.Helper()
+		cmd := exec.CommandContext(ctx, name, append([]string{"-h", host, "-p", port}, args...)...)
+		cmd.Stdin = strings.NewReader(stdin)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Errorf("%s %v: %v\n%s", name, args, err, out)
+		}
+		return string(out)
+	}
+	if got := run("INCR segment:a\nINCR segment:a\nHGET segment:a last\n", "redis-cli"); got != "1\n2\n2\n" {
+		t.Errorf("redis-cli says %q", got)
+	}
+	if got := run("", "redis-cli", "--bigkeys"); !strings.Contains(got, "Sampled 1 keys") {
+		t.Errorf("redis-cli --bigkeys says %q", got)
+	}
+	if got := run("", "redis-cli", "-3", "HGETALL", "segment:a"); !regexp.MustCompile(`(?m)^max_id 1001$`).MatchString(got) {
+		t.Errorf("redis-cli -3 HGETALL says %q", got)
+	}
+	if got := run(repeat(3, "INCR segment:pipe"), "redis-cli", "--pipe"); !strings.Contains(got, "errors: 0, replies: 3") {
+		t.Errorf("redis-cli --pipe says %q", got)
+	}
+	if got := run("", "redis-benchmark", "-n", "5000", "-P", "50", "-q", "INCR", "segment:b"); !strings.Contains(got, "requests per second") || strings.Contains(got, "rror") {
+		t.Errorf("redis-benchmark says %q", got)
+	}
+}
