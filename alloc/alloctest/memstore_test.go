@@ -1,0 +1,15 @@
+package alloctest_test
+
+import (
+	"testing"
+
+	"redleaf/alloc"
+	"redleaf/alloc/alloctest"
+)
+
+func TestMemStore(t *testing.T) {
+	alloctest.Run(t, func(*testing.T) func() alloc.Store {
+		s := alloc.NewMemStore()
+		return func() alloc.Store { return s }
+	})
+}

@@ -1,0 +1,128 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"redleaf/alloc"
+	"redleaf/snowflake"
+)
+
+var (
+	_ alloc.Store       = (*Store)(nil)
+	_ alloc.Nodes       = (*Store)(nil)
+	_ snowflake.Windows = (*Store)(nil)
+)
+
+// Options say how a store is opened. Zero values mean the defaults.
+type Options struct {
+	Password         string        // of the database user; overrides the URL's
+	Init             bool          // create the SQLite file if it is missing
+	StatementTimeout time.Duration // longest time for one call; default 2s
+	ConnectTimeout   time.Duration // how long Open tries to reach a MySQL server; 0 is one try
+	Logger           *slog.Logger  // default: none
+}
+
+// Store is the SQL store. Every method is safe for concurrent use and ends by ctx's deadline, or after the statement
+// timeout if ctx has none.
+type Store struct {
+	db          *sql.DB
+	dialect     dialect
+	stmts       [numQueries]*sql.Stmt
+	timeout     time.Duration // of a call whose context has no deadline
+	description string
+	clock       clock
+}
+
+// Open opens the store that the URL names and creates the tables that are missing. It waits for a MySQL server that
+// does not answer yet, up to ConnectTimeout, and fails at once where waiting cannot help. The error is one line and
+// never has the password.
+func Open(ctx context.Context, url string, opts Options) (*Store, error) {
+	if opts.StatementTimeout <= 0 {
+		opts.StatementTimeout = 2 * time.Second
+	}
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	s, err := open(ctx, url, opts)
+	if err != nil {
+		return nil, oneLine{err}
+	}
+	return s, nil
+}
+
+func open(ctx context.Context, url string, opts Options) (*Store, error) {
+	target, err := parseURL(url)
+	if err != nil {
+		return nil, err
+	}
+	var s *Store
+	if target.file != "" {
+		s, err = openSQLite(ctx, target.file, opts)
+	} else {
+		s, err = openMySQL(ctx, target, opts)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.timeout, s.clock = opts.StatementTimeout, newClock()
+	if err := s.prepare(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("preparing statements: %w", err), s.Close())
+	}
+	return s, nil
+}
+
+// prepare makes every statement once; database/sql prepares it again on each connection at its first use there.
+func (s *Store) prepare(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, max(s.timeout, setupTimeout))
+	defer cancel()
+	for q, text := range s.dialect.queries() {
+		var err error
+		if s.stmts[q], err = s.db.PrepareContext(ctx, text); err != nil { //nolint:sqlclosecheck // they end with db
+			return err
+		}
+	}
+	return nil
+}
+
+// Description names the store for people: the URL without password and parameters, or the absolute path of the file.
+func (s *Store) Description() string { return s.description }
+
+// Ping reports whether the database answers.
+func (s *Store) Ping(ctx context.Context) error {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	// A statement, not COM_PING: a database that cannot read its tables is no store.
+	err := s.stmts[qGetMeta].QueryRowContext(ctx, metaSchema).Scan(new(string))
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("pinging store: %w", err)
+	}
+	return nil
+}
+
+// Close closes the connections. Calls under way fail.
+func (s *Store) Close() error {
+	if err := s.db.Close(); err != nil {
+		return fmt.Errorf("closing store: %w", err)
+	}
+	return nil
+}
+
+// bounded returns ctx with the statement timeout as deadline if it has none.
+func (s *Store) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, s.timeout)
+}
+
+// oneLine shows an error, which may hold a database's own message, on one line.
+type oneLine struct{ err error }
+
+func (e oneLine) Error() string { return strings.Join(strings.Fields(e.err.Error()), " ") }
+func (e oneLine) Unwrap() error { return e.err }
