@@ -204,7 +204,7 @@ func TestSnowflakeReplies(t *testing.T) {
 	last := int64(0)
 	for _, raw := range []string{"GET snowflake:a", "MGET snowflake:a x snowflake:b", "LPOP snowflake:a", "LPOP snowflake:a 3", "GET snowflake:c"} {
 		reply := k.do(raw)
-		for _, line := range strings.Split(reply, "\r\n") {
+		for line := range strings.SplitSeq(reply, "\r\n") {
 			if len(line) != 19 {
 				continue
 			}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"redleaf/alloc"
+	"redleaf/alloc/sqlstore"
+	"redleaf/server"
+	"redleaf/snowflake"
+)
+
+// node is a running redleaf without its ports: the store and what draws from it.
+type node struct {
+	id         string
+	addr       string
+	log        *slog.Logger
+	timeout    time.Duration // of one statement
+	store      *sqlstore.Store
+	segments   *alloc.Allocator // nil: mode off
+	snowflakes *snowflake.Node  // nil: mode off
+
+	beating sync.WaitGroup
+	endBeat context.CancelFunc
+}
+
+// startNode opens the store and leases what serving needs from the start.
+func startNode(ctx context.Context, c *serveCmd, log *slog.Logger) (*node, error) {
+	store, err := c.open(ctx, c.Init, log)
+	if err != nil {
+		return nil, err
+	}
+	n := &node{
+		id: fmt.Sprintf("%016x", rand.Uint64()), log: log, timeout: c.StatementTimeout,
+		store: store, endBeat: func() {},
+	}
+	if c.serves("snowflake") {
+		if n.snowflakes, err = snowflake.Start(ctx, store, c.snowflakeConfig(n.id, log)); err != nil {
+			return nil, errors.Join(explain(err), store.Close())
+		}
+	}
+	if c.serves("segment") {
+		n.segments = alloc.New(store, c.allocConfig(log))
+	}
+	return n, nil
+}
+
+// explain names the flags that a failed start of snowflake mode has to do with.
+func explain(err error) error {
+	switch {
+	case errors.Is(err, snowflake.ErrLayout):
+		return fmt.Errorf("--epoch/--bits: %w; start with the store's layout, or use another store", err)
+	case errors.Is(err, snowflake.ErrSkew):
+		return fmt.Errorf("--max-skew: %w; set this machine's clock", err)
+	case errors.Is(err, snowflake.ErrNoWorker):
+		return fmt.Errorf("--worker-ids: %w; widen the range, or wait until windows of stopped nodes have passed", err)
+	case errors.Is(err, snowflake.ErrExhausted):
+		return fmt.Errorf("--epoch/--bits: %w; a later epoch or more bits of time need another store", err)
+	}
+	return fmt.Errorf("starting snowflake mode: %w", err)
+}
+
+func (c *serveCmd) allocConfig(log *slog.Logger) alloc.Config {
+	return alloc.Config{
+		AutoCreate: c.creates(), Step: c.Step, MaxStep: c.MaxStep, MaxTags: c.MaxTags, MaxBatch: c.MaxBatch,
+		Wait: c.Wait, SegmentDuration: c.SegmentDuration, StatementTimeout: c.StatementTimeout, Logger: log,
+	}
+}
+
+func (c *serveCmd) snowflakeConfig(id string, log *slog.Logger) snowflake.Config {
+	layout, _ := c.layout() // checked
+	lo, hi, _ := c.workerIDs(layout)
+	return snowflake.Config{
+		Layout: layout, Workers: c.Workers, MinWorker: lo, Claimable: hi - lo + 1, Fixed: c.WorkerID != nil,
+		Window: c.Window, MaxSkew: c.MaxSkew, Wait: c.Wait, StatementTimeout: c.StatementTimeout,
+		Owner: id, Addr: cmp.Or(c.Advertise, c.Listen), Logger: log,
+	}
+}
+
+func (n *node) serverConfig(c *serveCmd) server.Config {
+	return server.Config{
+		Segments: n.segments, Snowflakes: n.snowflakes, Nodes: n.store, StoreName: n.store.Description(),
+		Password: c.Requirepass, Unprotected: !c.ProtectedMode, MaxBatch: c.MaxBatch,
+		Advertise: n.addr, Version: version(), NodeID: n.id, Logger: n.log,
+	}
+}
+
+// join begins to tell the other nodes that this one is there, at addr.
+func (n *node) join(addr string) {
+	n.addr = addr
+	ctx, cancel := context.WithCancel(context.Background())
+	n.endBeat = cancel
+	self := alloc.Node{ID: n.id, Addr: addr, Version: version(), Started: time.Now()}
+	n.beating.Go(func() { alloc.Heartbeat(ctx, n.store, self, n.timeout, n.log) })
+}
+
+// stop gives back and releases what was leased, as far as ctx allows, and closes the store.
+func (n *node) stop(ctx context.Context) error {
+	var errs []error
+	if n.segments != nil {
+		givenBack, err := n.segments.Close(ctx)
+		n.log.Info("gave back unused ids", "ids", givenBack)
+		errs = append(errs, err)
+	}
+	if n.snowflakes != nil {
+		errs = append(errs, n.snowflakes.Close(ctx))
+	}
+	n.endBeat()
+	n.beating.Wait()
+	errs = append(errs, n.store.Close())
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("stopping: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"redleaf/alloc"
+	"redleaf/snowflake"
+)
+
+type nodesCmd struct {
+	storeFlags
+}
+
+// Run lists the nodes of the last day, with the worker ids they hold now.
+func (c *nodesCmd) Run(ctx context.Context, to *streams) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	store, err := c.open(ctx, false, slog.New(slog.NewTextHandler(to.err, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	nodes, err := store.Nodes(ctx)
+	if err != nil {
+		return fmt.Errorf("listing nodes: %w", err)
+	}
+	held, err := heldWorkers(ctx, store)
+	if err != nil {
+		return fmt.Errorf("listing worker ids: %w", err)
+	}
+	return printNodes(to, nodes, held)
+}
+
+// heldWorkers returns the worker ids whose windows have not passed, by owner.
+func heldWorkers(ctx context.Context, windows snowflake.Windows) (map[string][]int, error) {
+	now, err := windows.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := windows.Workers(ctx, 0, 1<<20)
+	if err != nil {
+		return nil, err
+	}
+	held := map[string][]int{}
+	for _, w := range rows {
+		if w.Until >= now {
+			held[w.Owner] = append(held[w.Owner], w.ID)
+		}
+	}
+	return held, nil
+}
+
+func printNodes(to *streams, nodes []alloc.Node, held map[string][]int) error {
+	w := tabwriter.NewWriter(to.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NODE\tADDRESS\tSTATE\tWORKERS\tVERSION\tSTARTED\tSEEN")
+	for _, n := range nodes {
+		state := "dead"
+		if n.Live {
+			state = "live"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", n.ID, n.Addr, state, joined(held[n.ID]), n.Version,
+			n.Started.UTC().Format(time.DateTime), n.Seen.UTC().Format(time.DateTime))
+	}
+	return w.Flush()
+}
+
+func joined(ids []int) string {
+	if len(ids) == 0 {
+		return "-"
+	}
+	slices.Sort(ids)
+	var b strings.Builder
+	for i, id := range ids {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(strconv.Itoa(id))
+	}
+	return b.String()
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"redleaf/alloc"
+	"redleaf/snowflake"
+)
+
+// defaultWorkerIDs is the whole of the default layout; with a narrower layout it means all of that.
+const defaultWorkerIDs = "0-1023"
+
+// maxMaxBatch bounds --max-batch: a reply of that many ids is held in memory.
+const maxMaxBatch = 10_000_000
+
+// minWindow leaves time to extend a window before it ends.
+const minWindow = 2 * time.Second
+
+type serveCmd struct {
+	Listen        string   `default:"127.0.0.1:6379" placeholder:"ADDR" help:"Address of the Redis port (default: ${default})."`
+	Modes         []string `default:"segment,snowflake" placeholder:"MODE" help:"What this node serves (default: ${default})."`
+	Requirepass   string   `placeholder:"PASSWORD" help:"Password that clients must give with AUTH."`
+	ProtectedMode bool     `default:"true" negatable:"" help:"Without a password serve loopback clients only, as Redis does. Off, all may draw; administering tags (SET, HSET, DEL) stays loopback-only."`
+	Advertise     string   `placeholder:"ADDR" help:"Address that other nodes and clients are told (default: the listen address)."`
+
+	storeFlags
+	Init bool `help:"Create the SQLite file when it does not exist."`
+
+	AutoCreate      *bool         `negatable:"" help:"Create an unknown tag by its first INCR (default: on for SQLite, off for MySQL)."`
+	Step            int64         `default:"1000" placeholder:"N" help:"Step of a tag created so (default: ${default})."`
+	MaxStep         int64         `default:"1000000" placeholder:"N" help:"Cap of the step rule (default: ${default})."`
+	MaxTags         int64         `default:"100000" placeholder:"N" help:"Bound of automatic creation (default: ${default})."`
+	MaxBatch        int64         `default:"1000000" placeholder:"N" help:"Largest count of INCRBY and LPOP (default: ${default})."`
+	Wait            time.Duration `default:"1s" placeholder:"TIME" help:"How long a call may wait for ids (default: ${default})."`
+	SegmentDuration time.Duration `default:"15m" placeholder:"TIME" help:"How long a segment should last: the step rule's target (default: ${default})."`
+
+	layoutFlags
+	Workers   int           `default:"1" placeholder:"N" help:"Worker ids leased by this node; each adds a sequence's worth of ids per millisecond (default: ${default})."`
+	WorkerIDs string        `name:"worker-ids" default:"0-1023" placeholder:"LO-HI" help:"Worker ids this node may claim; keep out of live Leaf nodes' (default: ${default})."`
+	WorkerID  *int          `name:"worker-id" placeholder:"N" help:"Claim this worker id and no other; nodes with separate stores need distinct ones."`
+	Window    time.Duration `default:"10m" placeholder:"TIME" help:"Length of a worker window, at least 2s (default: ${default})."`
+	MaxSkew   time.Duration `default:"5s" placeholder:"TIME" help:"Refuse to start when the database's clock is further away (default: ${default})."`
+
+	ShutdownTimeout time.Duration `default:"10s" placeholder:"TIME" help:"Longest time to stop in (default: ${default})."`
+	LogLevel        string        `default:"info" enum:"debug,info,warn,error" placeholder:"LEVEL" help:"Least level logged: debug, info, warn, error (default: ${default})."`
+	LogFormat       string        `default:"text" enum:"text,json" placeholder:"FORMAT" help:"text or json (default: ${default})."`
+}
+
+// check validates what the flag parser can't, and returns everything that is wrong.
+func (c *serveCmd) check() error {
+	return errors.Join(
+		checkAddr("--listen", c.Listen),
+		checkAdvertise(c.Advertise),
+		c.checkModes(),
+		c.storeFlags.check(),
+		within("--step", c.Step, 1, alloc.MaxStep),
+		within("--max-step", c.MaxStep, 1, alloc.MaxStep),
+		within("--max-tags", c.MaxTags, 1, 1<<40),
+		within("--max-batch", c.MaxBatch, 1, maxMaxBatch),
+		atLeast("--wait", c.Wait, time.Millisecond),
+		atLeast("--segment-duration", c.SegmentDuration, time.Second),
+		atLeast("--window", c.Window, minWindow),
+		atLeast("--max-skew", c.MaxSkew, time.Millisecond),
+		atLeast("--shutdown-timeout", c.ShutdownTimeout, time.Millisecond),
+		c.checkWorkers(),
+	)
+}
+
+func (c *serveCmd) checkModes() error {
+	for _, m := range c.Modes {
+		if m != "segment" && m != "snowflake" {
+			return fmt.Errorf("--modes %q: want segment, snowflake, or both with a comma", m)
+		}
+	}
+	if len(c.Modes) == 0 {
+		return errors.New("--modes: want segment, snowflake, or both with a comma")
+	}
+	return nil
+}
+
+func (c *serveCmd) serves(mode string) bool { return slices.Contains(c.Modes, mode) }
+
+func (c *serveCmd) checkWorkers() error {
+	layout, err := c.layout()
+	if err != nil {
+		return err
+	}
+	lo, hi, err := c.workerIDs(layout)
+	if err != nil {
+		return err
+	}
+	if c.Workers < 1 || c.Workers > hi-lo+1 {
+		return fmt.Errorf("--workers %d: want 1 to %d, the number of worker ids this node may claim", c.Workers, hi-lo+1)
+	}
+	return nil
+}
+
+// workerIDs returns the bounds of what this node may claim.
+func (c *serveCmd) workerIDs(l snowflake.Layout) (lo, hi int, err error) {
+	if c.WorkerID != nil {
+		if *c.WorkerID < 0 || *c.WorkerID > l.MaxWorker() {
+			return 0, 0, fmt.Errorf("--worker-id %d: want 0 to %d with --bits %s", *c.WorkerID, l.MaxWorker(), l.Bits())
+		}
+		return *c.WorkerID, *c.WorkerID, nil
+	}
+	if c.WorkerIDs == defaultWorkerIDs {
+		return 0, min(1023, l.MaxWorker()), nil
+	}
+	from, to, _ := strings.Cut(c.WorkerIDs, "-")
+	lo, err = strconv.Atoi(from)
+	if err == nil {
+		hi, err = strconv.Atoi(cmp.Or(to, from))
+	}
+	if err != nil || lo < 0 || hi < lo {
+		return 0, 0, fmt.Errorf("--worker-ids %q: want two numbers, lowest-highest", c.WorkerIDs)
+	}
+	if hi > l.MaxWorker() {
+		return 0, 0, fmt.Errorf("--worker-ids %s: --bits %s has worker ids 0 to %d", c.WorkerIDs, l.Bits(), l.MaxWorker())
+	}
+	return lo, hi, nil
+}
+
+// creates says whether drawing creates unknown tags: where a mistyped tag would start at 1 beside a live table, it
+// must be asked for.
+func (c *serveCmd) creates() bool {
+	if c.AutoCreate != nil {
+		return *c.AutoCreate
+	}
+	return c.isSQLite()
+}
+
+func (c *serveCmd) logger(to *streams) *slog.Logger {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(c.LogLevel)) // the flag's enum admits only levels
+	opts := &slog.HandlerOptions{Level: level}
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(to.err, opts))
+	}
+	return slog.New(slog.NewTextHandler(to.err, opts))
+}
+
+func checkAddr(flag, addr string) error {
+	_, port, err := net.SplitHostPort(addr)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	if err != nil {
+		return fmt.Errorf("%s %q: want HOST:PORT: %w", flag, addr, err)
+	}
+	return nil
+}
+
+func checkAdvertise(addr string) error {
+	if addr == "" {
+		return nil
+	}
+	return checkAddr("--advertise", addr)
+}
+
+func within(flag string, n, lo, hi int64) error {
+	if n < lo || n > hi {
+		return fmt.Errorf("%s %d: want %d to %d", flag, n, lo, hi)
+	}
+	return nil
+}
+
+func atLeast(flag string, d, lo time.Duration) error {
+	if d < lo {
+		return fmt.Errorf("%s %v: want %v or more", flag, d, lo)
+	}
+	return nil
+}
