@@ -3,7 +3,6 @@ package server
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"net"
 	"testing"
 	"time"
@@ -71,7 +70,7 @@ func BenchmarkPipeline(b *testing.B) {
 				}
 				for replies := 0; replies < depth; {
 					n, err := conn.Read(buf)
-					if err != nil && err != io.EOF {
+					if err != nil {
 						b.Fatal(err)
 					}
 					replies += bytes.Count(buf[:n], []byte{'\n'})

@@ -75,7 +75,7 @@ func (c *client) serve() {
 			return
 		}
 	}
-	c.flush()
+	_ = c.flush() // the connection ends in either case
 }
 
 // end closes the connection. A panic costs one connection, never the process.
@@ -160,7 +160,7 @@ func (c *client) breakOff(err error) {
 func linger(conn net.Conn) {
 	if half, ok := conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
 		conn.SetReadDeadline(time.Now().Add(lingerTime))
-		io.CopyN(io.Discard, conn, lingerMax)
+		_, _ = io.CopyN(io.Discard, conn, lingerMax) // ends as it may: the connection is closed next
 	}
 	conn.Close()
 }

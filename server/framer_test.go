@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"strings"
 	"testing"
 )
@@ -52,7 +53,7 @@ func TestFramer(t *testing.T) {
 	for _, tt := range tests {
 		whole := framer{maxRequest: limit, authed: true}
 		size, _, err := whole.scan([]byte(tt.raw))
-		if size != tt.size || err != tt.err {
+		if size != tt.size || !errors.Is(err, tt.err) {
 			t.Errorf("scan(%.60q) = %d, %v, want %d, %v", tt.raw, size, err, tt.size, tt.err)
 		}
 		// A byte at a time, the answer is the same.
@@ -61,7 +62,7 @@ func TestFramer(t *testing.T) {
 		for i := 1; i <= len(tt.raw) && size == 0 && err == nil; i++ {
 			size, _, err = slow.scan([]byte(tt.raw[:i]))
 		}
-		if size != tt.size || err != tt.err {
+		if size != tt.size || !errors.Is(err, tt.err) {
 			t.Errorf("scan(%.60q) byte by byte = %d, %v, want %d, %v", tt.raw, size, err, tt.size, tt.err)
 		}
 	}
@@ -71,7 +72,7 @@ func TestFramer(t *testing.T) {
 func TestFramerBoundsManySmallArguments(t *testing.T) {
 	f := framer{maxRequest: 1000, authed: true}
 	_, _, err := f.scan([]byte("*1000\r\n" + strings.Repeat("$0\r\n\r\n", 1000)))
-	if err != errBulkLength {
+	if !errors.Is(err, errBulkLength) {
 		t.Errorf("got %v", err)
 	}
 }

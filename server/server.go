@@ -125,7 +125,7 @@ func (s *Server) refuses(conn net.Conn) string {
 // turnAway sends the error and closes the connection.
 func turnAway(conn net.Conn, refusal string) {
 	conn.SetDeadline(time.Now().Add(time.Second))
-	conn.Write([]byte("-" + refusal + "\r\n"))
+	_, _ = conn.Write([]byte("-" + refusal + "\r\n")) // it is closed in either case
 	linger(conn)
 }
 

@@ -28,7 +28,7 @@ func (n *Node) Draw(ctx context.Context, count int64, emit func(first, n int64))
 }
 
 // takeWaiting is Take that waits until it gets an id.
-func (n *Node) takeWaiting(ctx context.Context, max int64) (first, got int64, err error) {
+func (n *Node) takeWaiting(ctx context.Context, most int64) (first, got int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, n.cfg.Wait)
 	defer cancel()
 	for {
@@ -37,7 +37,7 @@ func (n *Node) takeWaiting(ctx context.Context, max int64) (first, got int64, er
 			return 0, 0, err
 		}
 		await(ctx, pause, changed)
-		if first, got = n.Take(max); got > 0 {
+		if first, got = n.Take(most); got > 0 {
 			return first, got, nil
 		}
 	}

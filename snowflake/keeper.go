@@ -2,6 +2,7 @@ package snowflake
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -81,8 +82,7 @@ func (k *keeper) start(ctx context.Context) error {
 			k.endStatements()
 			release, cancel := context.WithTimeout(context.WithoutCancel(ctx), n.cfg.StatementTimeout)
 			defer cancel()
-			k.release(release)
-			return err
+			return errors.Join(err, k.release(release))
 		}
 	}
 	go k.run()

@@ -90,13 +90,13 @@ func Start(ctx context.Context, w Windows, cfg Config) (*Node, error) {
 // Layout returns the node's layout.
 func (n *Node) Layout() Layout { return n.cfg.Layout }
 
-// Take draws up to max ids (max >= 1) without waiting and returns the first and how many: they are consecutive. It
+// Take draws up to most ids (1 or more) without waiting and returns the first and how many: they are consecutive. It
 // returns 0 when none can be had now; Draw then waits or says why. It does not allocate.
-func (n *Node) Take(max int64) (first, got int64) {
+func (n *Node) Take(most int64) (first, got int64) {
 	n.mu.Lock()
 	now, steppedBack := n.time.now()
 	if !n.closed {
-		first, got = n.gen.take(now, max)
+		first, got = n.gen.take(now, most)
 		n.issued += got
 	}
 	n.mu.Unlock()

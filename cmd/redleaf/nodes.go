@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"redleaf/alloc"
+	"redleaf/alloc/sqlstore"
 	"redleaf/snowflake"
 )
 
@@ -27,7 +29,10 @@ func (c *nodesCmd) Run(ctx context.Context, to *streams) error {
 	if err != nil {
 		return err
 	}
-	defer store.Close()
+	return errors.Join(listNodes(ctx, store, to), store.Close())
+}
+
+func listNodes(ctx context.Context, store *sqlstore.Store, to *streams) error {
 	nodes, err := store.Nodes(ctx)
 	if err != nil {
 		return fmt.Errorf("listing nodes: %w", err)

@@ -21,7 +21,7 @@ func (c *serveCmd) Run(ctx context.Context, to *streams) error {
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", c.Listen)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)
 	if err != nil {
 		return errors.Join(fmt.Errorf("--listen: %w; is another server there? choose another address", err), n.stop(context.Background()))
 	}

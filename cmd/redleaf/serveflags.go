@@ -61,10 +61,10 @@ func (c *serveCmd) check() error {
 		checkAdvertise(c.Advertise),
 		c.checkModes(),
 		c.storeFlags.check(),
-		within("--step", c.Step, 1, alloc.MaxStep),
-		within("--max-step", c.MaxStep, 1, alloc.MaxStep),
-		within("--max-tags", c.MaxTags, 1, 1<<40),
-		within("--max-batch", c.MaxBatch, 1, maxMaxBatch),
+		upTo("--step", c.Step, alloc.MaxStep),
+		upTo("--max-step", c.MaxStep, alloc.MaxStep),
+		upTo("--max-tags", c.MaxTags, 1<<40),
+		upTo("--max-batch", c.MaxBatch, maxMaxBatch),
 		atLeast("--wait", c.Wait, time.Millisecond),
 		atLeast("--segment-duration", c.SegmentDuration, time.Second),
 		atLeast("--window", c.Window, minWindow),
@@ -150,10 +150,10 @@ func (c *serveCmd) logger(to *streams) *slog.Logger {
 func checkAddr(flag, addr string) error {
 	_, port, err := net.SplitHostPort(addr)
 	if err == nil {
-		_, err = net.LookupPort("tcp", port)
+		_, err = strconv.ParseUint(port, 10, 16)
 	}
 	if err != nil {
-		return fmt.Errorf("%s %q: want HOST:PORT: %w", flag, addr, err)
+		return fmt.Errorf("%s %q: want HOST:PORT, with a port of 0 to 65535", flag, addr)
 	}
 	return nil
 }
@@ -165,9 +165,9 @@ func checkAdvertise(addr string) error {
 	return checkAddr("--advertise", addr)
 }
 
-func within(flag string, n, lo, hi int64) error {
-	if n < lo || n > hi {
-		return fmt.Errorf("%s %d: want %d to %d", flag, n, lo, hi)
+func upTo(flag string, n, most int64) error {
+	if n < 1 || n > most {
+		return fmt.Errorf("%s %d: want 1 to %d", flag, n, most)
 	}
 	return nil
 }

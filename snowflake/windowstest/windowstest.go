@@ -227,6 +227,12 @@ func startNode(t *testing.T, w snowflake.Windows, n int) (*snowflake.Node, error
 	return snowflake.Start(t.Context(), w, snowflake.Config{Claimable: n, StatementTimeout: 30 * time.Second, MaxSkew: time.Minute})
 }
 
+func closeNode(t *testing.T, node *snowflake.Node) {
+	if err := node.Close(context.WithoutCancel(t.Context())); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+}
+
 func testNodesAtOnce(t *testing.T, open Handles) {
 	const nodes = 64
 	handles := []snowflake.Windows{open(), open(), open(), open()}
@@ -239,7 +245,7 @@ func testNodesAtOnce(t *testing.T, open Handles) {
 				t.Errorf("Start: %v", err)
 				return
 			}
-			defer node.Close(context.WithoutCancel(t.Context()))
+			defer closeNode(t, node)
 			err = node.Draw(t.Context(), 100, func(first, n int64) {
 				for id := first; id < first+n; id++ {
 					ids <- id
@@ -295,7 +301,7 @@ func testAllTaken(t *testing.T, open Handles) {
 		for _, held := range node.Status().Workers {
 			holders[held.ID]++
 		}
-		defer node.Close(context.WithoutCancel(t.Context()))
+		closeNode(t, node)
 	}
 	if failed.Load() != claims-ids || len(holders) != ids {
 		t.Errorf("%d claims failed and %d ids are held, want %d and %d", failed.Load(), len(holders), claims-ids, ids)
