@@ -326,11 +326,12 @@ func TestErrorWords(t *testing.T) {
 		segments.Close(context.Background())
 	}
 	for err, want := range map[error]string{
-		alloc.ErrWentBackwards:               "MISCONF store went backwards",
-		alloc.ErrClosed:                      "TRYAGAIN this node is stopping",
-		snowflake.ErrUnavailable:             "TRYAGAIN no worker window",
-		snowflake.ErrExhausted:               "EXHAUSTED timestamp does not fit the layout",
-		&tagError{"x", alloc.ErrTooManyTags}: "NOTAG tag 'x' does not exist, and no more are created by drawing (--max-tags); SET segment:x 0 creates it",
+		alloc.ErrWentBackwards:   "MISCONF store went backwards",
+		alloc.ErrClosed:          "TRYAGAIN this node is stopping",
+		snowflake.ErrUnavailable: "TRYAGAIN no worker window",
+		snowflake.ErrExhausted:   "EXHAUSTED timestamp does not fit the layout",
+		fmt.Errorf("advancing: %w", &alloc.FloorError{Tag: "x", Floor: 7}): "ERR tag 'x' is already at 7: ids only move forward",
+		&tagError{"x", alloc.ErrTooManyTags}:                               "NOTAG tag 'x' does not exist, and no more are created by drawing (--max-tags); SET segment:x 0 creates it",
 	} {
 		if got := errorReply(err); got != want {
 			t.Errorf("%v: %q, want %q", err, got, want)

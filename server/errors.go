@@ -59,6 +59,9 @@ func errorReply(err error) string {
 	if e, ok := errors.AsType[protocolError](err); ok {
 		return e.Error()
 	}
+	if e, ok := errors.AsType[*alloc.FloorError](err); ok {
+		return "ERR " + e.Error()
+	}
 	switch {
 	case errors.Is(err, alloc.ErrNoTag), errors.Is(err, alloc.ErrTooManyTags):
 		return noTag(err)

@@ -49,6 +49,21 @@ func TestNewcomer(t *testing.T) {
 	}
 }
 
+// Every flag can come from the environment; the command line wins.
+func TestEnvironment(t *testing.T) {
+	t.Setenv("REDLEAF_STORE", newSQLite(t))
+	t.Setenv("REDLEAF_INIT", "true")
+	t.Setenv("REDLEAF_STEP", "7")
+	t.Setenv("REDLEAF_REQUIREPASS", "wrong")
+	p := startProcess(t, "--requirepass", "sesame")
+	if got := redisCLI(t, p.addr, "--no-auth-warning", "-a", "sesame", "INCR", "segment:orders"); got != "1" {
+		t.Errorf("INCR = %q", got)
+	}
+	if got := redisCLI(t, p.addr, "--no-auth-warning", "-a", "sesame", "HGET", "segment:orders", "step"); got != "7" {
+		t.Errorf("step = %q, want that of REDLEAF_STEP", got)
+	}
+}
+
 // A clean restart of the only node goes on with the very next id.
 func TestCleanRestartLeavesNoGap(t *testing.T) {
 	forEachStore(t, func(t *testing.T, store string) {
