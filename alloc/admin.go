@@ -105,7 +105,7 @@ func (a *Allocator) withLoader(ctx context.Context, name string, change func(*ta
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, a.cfg.Wait+a.cfg.StatementTimeout)
+	ctx, cancel := context.WithTimeout(ctx, a.Wait()+a.cfg.StatementTimeout)
 	defer cancel()
 	if !t.acquire(ctx) {
 		return fmt.Errorf("%w: %w", ErrUnavailable, errNoAnswer)

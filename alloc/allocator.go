@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // Allocator hands out the ids of all tags of one store. Its methods are safe for concurrent use.
 type Allocator struct {
 	store Store
 	cfg   Config
+	wait  atomic.Int64 // nanoseconds: how long a call may wait; Config.Wait at first
 
 	life    context.Context // store calls; ends when Close gives up waiting for them
 	endLife context.CancelFunc
@@ -31,11 +34,18 @@ func New(store Store, cfg Config) *Allocator {
 		store: store, cfg: cfg.withDefaults(),
 		tags: map[string]*tag{}, openings: map[string]*opening{}, refusals: map[string]refusal{},
 	}
+	a.wait.Store(int64(a.cfg.Wait))
 	a.life, a.endLife = context.WithCancel(context.Background())
 	a.quit, a.endQuit = context.WithCancel(a.life)
 	a.work.Go(a.refresh)
 	return a
 }
+
+// Wait returns how long a call may wait for a segment.
+func (a *Allocator) Wait() time.Duration { return time.Duration(a.wait.Load()) }
+
+// SetWait changes Config.Wait for calls that begin from now on.
+func (a *Allocator) SetWait(d time.Duration) { a.wait.Store(int64(d)) }
 
 // Take draws up to n ids (n >= 1) of the tag without waiting and returns the first and how many: they are consecutive.
 // It returns 0 when none are at hand, for whatever reason; Draw then waits or says why. It does not allocate.
@@ -86,7 +96,7 @@ func (a *Allocator) withTag(ctx context.Context, name string, n int64, draw func
 	if n < 1 || n > a.cfg.MaxBatch {
 		return fmt.Errorf("%w: want 1 to %d", ErrBatch, a.cfg.MaxBatch)
 	}
-	ctx, cancel := context.WithTimeout(ctx, a.cfg.Wait)
+	ctx, cancel := context.WithTimeout(ctx, a.Wait())
 	defer cancel()
 	for again := false; ; again = true {
 		t, err := a.open(ctx, name)

@@ -40,7 +40,7 @@ func (a *Allocator) open(ctx context.Context, name string) (*tag, error) {
 			return t, err
 		}
 		if ctx.Err() != nil || !sleep(ctx, pause(failures)) {
-			return nil, &UnavailableError{Tag: name, Wait: a.cfg.Wait, Cause: err}
+			return nil, &UnavailableError{Tag: name, Wait: a.Wait(), Cause: err}
 		}
 	}
 }

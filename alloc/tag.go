@@ -157,7 +157,7 @@ func (t *tag) unavailable() error {
 	if cause == nil {
 		cause = errNoAnswer
 	}
-	return &UnavailableError{Tag: t.name, Wait: t.a.cfg.Wait, Cause: cause}
+	return &UnavailableError{Tag: t.name, Wait: t.a.Wait(), Cause: cause}
 }
 
 // wake lets every waiter look again. t.mu is held.

@@ -1,32 +1,37 @@
 package server
 
 import (
+	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
 	"os"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/tidwall/redcon"
 )
 
 const (
-	flushAt    = 64 << 10               // replies are written once there are so many bytes of them
-	writeChunk = 256 << 10              // bytes that Config.WriteTimeout is for
-	maxArgsBuf = 1024                   // a longer argument buffer is not kept
-	drainQuiet = 20 * time.Millisecond  // at the end: no bytes for so long means that all was received
-	drainLimit = time.Second            // at the end: longest time to go on reading
-	lingerTime = 200 * time.Millisecond // how long a refused client may still send before the connection is cut
-	lingerMax  = 4 << 20                // bytes it may send in that time
+	flushAt          = 64 << 10               // replies are written once there are so many bytes of them
+	writeChunk       = 256 << 10              // bytes that Config.WriteTimeout is for
+	maxArgsBuf       = 1024                   // a longer argument buffer is not kept
+	handshakeTimeout = 10 * time.Second       // of TLS
+	drainQuiet       = 20 * time.Millisecond  // at the end: no bytes for so long means that all was received
+	drainLimit       = time.Second            // at the end: longest time to go on reading
+	lingerTime       = 200 * time.Millisecond // how long a refused client may still send before the connection is cut
+	lingerMax        = 4 << 20                // bytes it may send in that time
 )
 
-// client is one connection. One goroutine, serve, owns its fields.
+// client is one connection. One goroutine, serve, owns its fields, but for those of others named.
 type client struct {
 	s       *Server
 	conn    net.Conn
 	id      int64
-	local   bool // on the loopback interface
+	addr    string
+	local   bool // on this machine
 	created time.Time
 
 	in     input
@@ -35,37 +40,54 @@ type client struct {
 	out    []byte
 	held   int64 // taken from the budget for replies
 
+	user     *user // nil: AUTH is needed
+	free     bool  // nothing limits what the connection may do: see limit
 	resp3    bool
-	authed   bool
 	closing  bool // the connection ends after the replies so far
 	vain     bool // a call of this pipeline has waited in vain: the later ones don't wait
+	optIn    bool // CLIENT TRACKING ON OPTIN
+	reply    replyMode
 	tx       transaction
+	subs     subscriptions
 	word     [maxCommandName]byte // the command's name in lower case
 	drainEnd time.Time            // when draining, no more is read after it
 
-	commands        int64  // executed, not yet added to the server's
+	tally     tally         // commands of this pipeline that were not timed one by one
+	slowSince time.Time     // when the command began, if it is timed
+	timedSum  time.Duration // of this pipeline's timed commands
+	last      *command
+
 	db              int    // as selected; it makes no difference
 	name            string // CLIENT SETNAME
 	libName, libVer string // CLIENT SETINFO
-	lastCommand     string // for CLIENT INFO
+
+	mu    sync.Mutex // protects shown, which other connections read
+	shown shown
 }
 
 func newClient(s *Server, conn net.Conn, id int64) *client {
-	c := &client{s: s, conn: conn, id: id, local: isLoopback(conn), created: time.Now()}
+	c := &client{s: s, conn: conn, id: id, addr: conn.RemoteAddr().String(), local: isLocal(conn), created: time.Now()}
 	c.in.budget = &s.memory
 	c.framer.maxRequest = s.cfg.MaxRequest
-	c.setAuthed(s.cfg.Password == "")
+	c.tally.counts = make([]int64, len(s.commands))
+	c.setUser(s.firstUser())
+	c.publishState(c.created)
 	return c
 }
 
-func (c *client) setAuthed(yes bool) {
-	c.authed = yes
-	c.framer.authed = yes
+// setUser makes the connection a user's, or nobody's.
+func (c *client) setUser(u *user) {
+	c.user = u
+	c.framer.authed = u != nil
+	c.limit()
 }
 
 // serve answers requests until the client leaves, breaks the protocol, or the server drains.
 func (c *client) serve() {
 	defer c.end()
+	if !c.handshake() {
+		return
+	}
 	for c.receive() {
 		open := c.batch()
 		if c.draining() && open {
@@ -78,24 +100,46 @@ func (c *client) serve() {
 	_ = c.flush() // the connection ends in either case
 }
 
+// handshake completes TLS, where it is spoken, under a deadline.
+func (c *client) handshake() bool {
+	conn, ok := c.conn.(*tls.Conn)
+	if !ok {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(c.s.life, handshakeTimeout)
+	defer cancel()
+	if err := conn.HandshakeContext(ctx); err != nil {
+		c.s.cfg.Logger.Debug("TLS handshake failed", "client", c.addr, "err", err)
+		return false
+	}
+	return true
+}
+
 // end closes the connection. A panic costs one connection, never the process.
 func (c *client) end() {
 	if p := recover(); p != nil {
 		c.s.stats.panics.Add(1)
-		c.s.cfg.Logger.Error("panic in a connection; it is closed", "panic", p, "client", c.conn.RemoteAddr(), "stack", string(debug.Stack()))
+		c.s.cfg.Logger.Error("panic in a connection; it is closed", "panic", p, "client", c.addr, "stack", string(debug.Stack()))
 	}
 	c.conn.Close()
 	c.s.forget(c)
 	c.in.release()
 	c.s.memory.give(c.held)
 	c.tx.reset(&c.s.memory)
-	c.countCommands()
 }
 
 // batch serves every complete request received and reports whether the connection goes on.
 func (c *client) batch() (open bool) {
-	c.vain = false
-	defer c.countCommands()
+	c.vain, c.timedSum = false, 0
+	begun := time.Now()
+	open = c.serveReceived()
+	ended := time.Now()
+	c.tally.flush(&c.s.stats, max(0, ended.Sub(begun)-c.timedSum))
+	c.publishState(ended)
+	return open
+}
+
+func (c *client) serveReceived() (open bool) {
 	for {
 		size, skip, err := c.framer.scan(c.in.unread())
 		if err != nil {
@@ -145,11 +189,11 @@ func (c *client) split(request []byte) (err error) {
 
 // breakOff tells the client why the connection ends.
 func (c *client) breakOff(err error) {
-	c.s.cfg.Logger.Debug("protocol error", "err", err, "client", c.conn.RemoteAddr())
+	c.s.cfg.Logger.Debug("protocol error", "err", err, "client", c.addr)
 	if errors.Is(err, errTLS) {
 		return
 	}
-	c.out = appendError(c.out, errorReply(err))
+	c.fail(errorReply(err))
 	if c.flush() == nil {
 		linger(c.conn)
 	}
@@ -165,16 +209,11 @@ func linger(conn net.Conn) {
 	conn.Close()
 }
 
-func (c *client) countCommands() {
-	c.s.stats.commands.Add(c.commands)
-	c.commands = 0
-}
-
 // receive reads more input and reports whether there is any.
 func (c *client) receive() bool {
 	room := c.in.room()
 	if room == nil {
-		c.out = appendError(c.out, "ERR out of memory for large requests; try again")
+		c.fail("ERR out of memory for large requests; try again")
 		return false
 	}
 	for {
@@ -188,15 +227,22 @@ func (c *client) receive() bool {
 		if n > 0 {
 			return true
 		}
-		if wasDraining || !errors.Is(err, os.ErrDeadlineExceeded) {
+		if wasDraining || !c.draining() || !errors.Is(err, os.ErrDeadlineExceeded) {
 			return false
 		}
 	}
 }
 
-// prepareRead bounds the next read when the server drains, and reports whether there may be one.
+// prepareRead bounds the next read when the server drains or idle connections are closed, and reports whether there may
+// be one.
 func (c *client) prepareRead() bool {
 	if !c.draining() {
+		if idle := c.s.idle.Load(); idle > 0 && c.subs.count() == 0 {
+			c.conn.SetReadDeadline(time.Now().Add(time.Duration(idle)))
+			if c.draining() { // Shutdown may have set its own deadline just before
+				return c.prepareRead()
+			}
+		}
 		return true
 	}
 	now := time.Now()
@@ -231,10 +277,12 @@ func (c *client) flush() error {
 
 // reserve makes sure that a reply of about n bytes may be held.
 func (c *client) reserve(n int64) error {
-	if n <= flushAt {
+	switch {
+	case n <= flushAt:
 		return nil
-	}
-	if !c.s.memory.take(n) {
+	case n > c.s.cfg.MaxOutput:
+		return replyError("ERR the reply would exceed --max-output: ask for fewer at a time")
+	case !c.s.memory.take(n):
 		return replyError("TRYAGAIN too many large replies are being sent; ask for fewer ids at a time")
 	}
 	c.held += n

@@ -1,60 +1,197 @@
 package server
 
 import (
-	"fmt"
 	"strings"
 	"time"
 )
 
 // clientCmd is CLIENT subcommand.
 func (c *client) clientCmd(args [][]byte) error {
-	sub, rest := strings.ToUpper(string(args[1])), args[2:]
-	switch {
-	case sub == "ID" && len(rest) == 0:
-		c.int(c.id)
-	case sub == "GETNAME" && len(rest) == 0:
-		if c.name == "" {
-			c.null()
-		} else {
-			c.bulk(c.name)
+	name := strings.ToUpper(string(args[1]))
+	for _, sub := range clientSubcommands() {
+		if sub.name != name {
+			continue
 		}
-	case sub == "SETNAME" && len(rest) == 1:
-		return c.setName(rest[0])
-	case sub == "SETINFO" && len(rest) == 2:
-		return c.setInfo(rest[0], rest[1])
-	case sub == "INFO" && len(rest) == 0:
-		c.text(c.describe() + "\n")
-	case sub == "NO-EVICT" && len(rest) == 1, sub == "NO-TOUCH" && len(rest) == 1:
-		return c.onOff(rest[0])
-	case sub == "HELP" && len(rest) == 0:
-		c.help("CLIENT", "GETNAME", "ID", "INFO", "NO-EVICT (ON|OFF)", "NO-TOUCH (ON|OFF)", "SETINFO (LIB-NAME|LIB-VER) <value>", "SETNAME <name>")
-	case clientArity(sub):
-		return wrongArity("client|" + strings.ToLower(sub))
-	default:
-		return unknownSubcommand("CLIENT", args[1])
+		if n := len(args) - 2; n < sub.least || n > sub.most {
+			return wrongArity("client|" + strings.ToLower(name))
+		}
+		return sub.run(c, args[2:])
+	}
+	return unknownSubcommand("CLIENT", args[1])
+}
+
+// clientSubcommand is one row of CLIENT's own table.
+type clientSubcommand struct {
+	name        string
+	least, most int // arguments after the name
+	run         func(*client, [][]byte) error
+}
+
+func clientSubcommands() []clientSubcommand {
+	const many = 1 << 20
+	return []clientSubcommand{
+		{"ID", 0, 0, func(c *client, _ [][]byte) error { c.int(c.id); return nil }},
+		{"GETNAME", 0, 0, (*client).getName},
+		{"SETNAME", 1, 1, (*client).setName},
+		{"SETINFO", 2, 2, (*client).setInfo},
+		{"INFO", 0, 0, (*client).clientInfo},
+		{"LIST", 0, many, (*client).clientList},
+		{"KILL", 1, many, (*client).clientKillChecked},
+		{"REPLY", 1, 1, (*client).clientReply},
+		{"NO-EVICT", 1, 1, (*client).onOff},
+		{"NO-TOUCH", 1, 1, (*client).onOff},
+		{"TRACKING", 1, many, (*client).tracking},
+		{"CACHING", 1, 1, (*client).caching},
+		{"TRACKINGINFO", 0, 0, (*client).trackingInfo},
+		{"GETREDIR", 0, 0, func(c *client, _ [][]byte) error { c.int(c.redirection()); return nil }},
+		{"UNPAUSE", 0, 0, func(c *client, _ [][]byte) error { c.status("OK"); return nil }},
+		{"HELP", 0, 0, (*client).clientHelp},
+	}
+}
+
+func (c *client) clientHelp([][]byte) error {
+	c.help("CLIENT", "GETNAME", "GETREDIR", "ID", "INFO", "KILL <addr> | <filter> <value> ...", "LIST [TYPE (NORMAL|PUBSUB)] [ID <id> ...]",
+		"NO-EVICT (ON|OFF)", "NO-TOUCH (ON|OFF)", "REPLY (ON|OFF|SKIP)", "SETINFO (LIB-NAME|LIB-VER) <value>", "SETNAME <name>",
+		"TRACKING (ON OPTIN|OFF)", "TRACKINGINFO", "UNPAUSE")
+	return nil
+}
+
+func (c *client) getName([][]byte) error {
+	if c.name == "" {
+		c.null()
+	} else {
+		c.bulk(c.name)
 	}
 	return nil
 }
 
-// clientArity reports whether the subcommand exists: then only its number of arguments was wrong.
-func clientArity(sub string) bool {
-	switch sub {
-	case "ID", "GETNAME", "SETNAME", "SETINFO", "INFO", "NO-EVICT", "NO-TOUCH", "HELP":
+func (c *client) clientInfo([][]byte) error {
+	c.publishState(time.Now())
+	c.text(c.describe() + "\n")
+	return nil
+}
+
+// clientKillChecked is CLIENT KILL, for those who may administer.
+func (c *client) clientKillChecked(args [][]byte) error {
+	if !c.mayAdmin() {
+		return noAdmin("client|kill")
+	}
+	return c.clientKill(args)
+}
+
+// clientReply is CLIENT REPLY ON | OFF | SKIP.
+func (c *client) clientReply(args [][]byte) error {
+	switch strings.ToUpper(string(args[0])) {
+	case "ON":
+		c.reply = replyOn
+		c.status("OK")
+	case "OFF":
+		c.reply = replyOff
+	case "SKIP":
+		if c.reply != replyOff {
+			c.reply = replySkipThis
+		}
+	default:
+		return errSyntax
+	}
+	return nil
+}
+
+// replyMode says whether a command's reply is sent.
+type replyMode uint8
+
+const (
+	replyOn       replyMode = iota
+	replyOff                // none is
+	replySkipThis           // CLIENT REPLY SKIP itself is running: the next command's is not
+	replySkipNext           // the command that comes is the one
+)
+
+// muted reports whether the reply of the command that ran is to be dropped, and moves SKIP on.
+func (c *client) muted() bool {
+	switch c.reply {
+	case replyOff:
+		return true
+	case replySkipThis:
+		c.reply = replySkipNext
+		return true
+	case replySkipNext:
+		c.reply = replyOn
 		return true
 	}
 	return false
 }
 
-func (c *client) onOff(arg []byte) error {
-	if s := strings.ToUpper(string(arg)); s != "ON" && s != "OFF" {
+func (c *client) onOff(args [][]byte) error {
+	if s := strings.ToUpper(string(args[0])); s != "ON" && s != "OFF" {
 		return errSyntax
 	}
 	c.status("OK")
 	return nil
 }
 
-func (c *client) setName(arg []byte) error {
-	name, err := clientName(arg)
+// tracking is CLIENT TRACKING ON OPTIN | OFF. A client that cached replies would issue an id twice, so only the form is
+// accepted in which nothing is cached unless CLIENT CACHING YES asks for it, and that is refused.
+func (c *client) tracking(args [][]byte) error {
+	optIn := false
+	for _, arg := range args[1:] {
+		optIn = optIn || strings.EqualFold(string(arg), "OPTIN")
+	}
+	switch mode := strings.ToUpper(string(args[0])); {
+	case mode == "OFF":
+		c.optIn = false
+	case mode != "ON":
+		return errSyntax
+	case !optIn:
+		return replyError("ERR CLIENT TRACKING ON is refused without OPTIN: a client that caches replies would issue an id twice")
+	default:
+		c.optIn = true
+	}
+	c.status("OK")
+	return nil
+}
+
+// caching is CLIENT CACHING YES | NO.
+func (c *client) caching(args [][]byte) error {
+	switch answer := strings.ToUpper(string(args[0])); {
+	case !c.optIn:
+		return replyError("ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled")
+	case answer == "YES":
+		return replyError("ERR CLIENT CACHING YES is refused: a client that caches replies would issue an id twice")
+	case answer != "NO":
+		return errSyntax
+	}
+	c.status("OK")
+	return nil
+}
+
+func (c *client) redirection() int64 {
+	if c.optIn {
+		return 0
+	}
+	return -1
+}
+
+func (c *client) trackingInfo([][]byte) error {
+	c.mapOf(3)
+	c.bulk("flags")
+	if c.optIn {
+		c.setOf(2)
+		c.bulk("on")
+		c.bulk("optin")
+	} else {
+		c.setOf(1)
+		c.bulk("off")
+	}
+	c.bulk("redirect")
+	c.int(c.redirection())
+	c.bulk("prefixes")
+	c.array(0)
+	return nil
+}
+
+func (c *client) setName(args [][]byte) error {
+	name, err := clientName(args[0])
 	if err != nil {
 		return err
 	}
@@ -81,7 +218,8 @@ func visible(b []byte) bool {
 }
 
 // setInfo is CLIENT SETINFO, which came with Redis 7.2: what library the client is.
-func (c *client) setInfo(attribute, value []byte) error {
+func (c *client) setInfo(args [][]byte) error {
+	attribute, value := args[0], args[1]
 	if len(value) > 4096 || !visible(value) {
 		return replyError("ERR " + strings.ToLower(string(clip(attribute, 64))) + " cannot contain spaces, newlines or special characters.")
 	}
@@ -95,24 +233,6 @@ func (c *client) setInfo(attribute, value []byte) error {
 	}
 	c.status("OK")
 	return nil
-}
-
-// describe is the connection's line in CLIENT INFO.
-func (c *client) describe() string {
-	resp, multi := 2, -1
-	if c.resp3 {
-		resp = 3
-	}
-	if c.tx.open {
-		multi = c.tx.queued
-	}
-	age := int(time.Since(c.created).Seconds())
-	return fmt.Sprintf("id=%d addr=%s laddr=%s fd=0 name=%s age=%d idle=0 flags=N db=%d sub=0 psub=0 ssub=0 multi=%d "+
-		"qbuf=%d qbuf-free=%d argv-mem=0 multi-mem=%d rbs=%d rbp=0 obl=%d oll=0 omem=%d tot-mem=%d events=r cmd=%s user=default "+
-		"redir=-1 resp=%d lib-name=%s lib-ver=%s",
-		c.id, c.conn.RemoteAddr(), c.conn.LocalAddr(), c.name, age, c.db, multi,
-		len(c.in.unread()), len(c.in.buf)-len(c.in.unread()), len(c.tx.queue), cap(c.out), len(c.out), len(c.out),
-		len(c.in.buf)+cap(c.out)+len(c.tx.queue), c.lastCommand, resp, c.libName, c.libVer)
 }
 
 // help replies with one line for each form of a command's subcommands.

@@ -1,8 +1,6 @@
 package server
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
 	"strconv"
 	"strings"
 	"time"
@@ -16,15 +14,24 @@ const redisVersion = "7.0.15"
 // databases is how many SELECT knows, as in Redis. They all show the same ids.
 const databases = 16
 
-// ping is PING [message].
+// ping is PING [message]. A RESP2 connection that listens gets it as an array, so that it looks like a message.
 func (c *client) ping(args [][]byte) error {
-	switch len(args) {
-	case 1:
-		c.status("PONG")
-	case 2:
-		c.out = redcon.AppendBulk(c.out, args[1])
-	default:
+	if len(args) > 2 {
 		return wrongArity("ping")
+	}
+	message := []byte{}
+	if len(args) == 2 {
+		message = args[1]
+	}
+	switch {
+	case !c.resp3 && c.subs.count() > 0:
+		c.array(2)
+		c.bulk("pong")
+		c.out = redcon.AppendBulk(c.out, message)
+	case len(args) == 1:
+		c.status("PONG")
+	default:
+		c.out = redcon.AppendBulk(c.out, message)
 	}
 	return nil
 }
@@ -45,9 +52,10 @@ func (c *client) quit([][]byte) error {
 // reset is RESET: the connection is as new.
 func (c *client) reset([][]byte) error {
 	c.tx.reset(&c.s.memory)
-	c.resp3 = false
+	c.resp3, c.optIn, c.reply = false, false, replyOn
 	c.db, c.name = 0, ""
-	c.setAuthed(c.s.cfg.Password == "")
+	c.subs = subscriptions{}
+	c.setUser(c.s.firstUser())
 	c.status("RESET")
 	return nil
 }
@@ -80,12 +88,11 @@ func (c *client) auth(args [][]byte) error {
 	if len(args) > 3 {
 		return errSyntax
 	}
-	if len(args) == 2 && c.s.cfg.Password == "" {
-		return errNoPassword
-	}
 	user := []byte("default")
 	if len(args) == 3 {
 		user = args[1]
+	} else if c.s.users["default"].nopass {
+		return errNoPassword
 	}
 	if err := c.login(user, args[len(args)-1]); err != nil {
 		return err
@@ -94,15 +101,18 @@ func (c *client) auth(args [][]byte) error {
 	return nil
 }
 
-// login checks user and password, in constant time for passwords of any length. Without a password configured, the
-// default user is let in with any, as in Redis.
-func (c *client) login(user, password []byte) error {
-	sum := sha256.Sum256(password)
-	right := subtle.ConstantTimeCompare(sum[:], c.s.password[:]) == 1 || c.s.cfg.Password == ""
-	if string(user) != "default" || !right {
+// login makes the connection a user's. An unknown name takes as long as a wrong password.
+func (c *client) login(name, password []byte) error {
+	u := c.s.users[string(name)]
+	if u == nil {
+		c.s.users["default"].checkPassword(password)
 		return errWrongPass
 	}
-	c.setAuthed(true)
+	if !u.checkPassword(password) || !u.on {
+		c.s.cfg.Logger.Debug("AUTH failed", "client", c.addr, "user", u.name)
+		return errWrongPass
+	}
+	c.setUser(u)
 	return nil
 }
 
@@ -123,7 +133,7 @@ func (c *client) hello(args [][]byte) error {
 	if err != nil {
 		return err
 	}
-	if !c.authed {
+	if c.user == nil {
 		return replyError("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO AUTH <user> <pass> " +
 			"option can be used to authenticate the client and select the RESP protocol version at the same time")
 	}
@@ -131,6 +141,7 @@ func (c *client) hello(args [][]byte) error {
 		c.name = name
 	}
 	c.resp3 = resp3
+	c.limit()
 	c.greet()
 	return nil
 }
@@ -183,7 +194,7 @@ func (c *client) greet() {
 
 // tricked is POST and Host:, which a browser sends that somebody made to talk to this port: nothing is executed.
 func (c *client) tricked([][]byte) error {
-	c.s.cfg.Logger.Warn("possible attack: an HTTP request came to the Redis port; the connection is closed", "client", c.conn.RemoteAddr())
+	c.s.cfg.Logger.Warn("possible attack: an HTTP request came to the Redis port; the connection is closed", "client", c.addr)
 	c.closing = true
 	return nil
 }

@@ -201,7 +201,7 @@ func TestCommandTable(t *testing.T) {
 			t.Errorf("row %+v", cmd)
 		}
 	}
-	if got := dial(t, "tcp", s.addr).do("COMMAND DOCS incr"); !strings.HasPrefix(got, "*2\r\n$4\r\nincr\r\n*6\r\n$7\r\nsummary\r\n") {
+	if got := dial(t, "tcp", s.addr).do("COMMAND DOCS incr"); !strings.HasPrefix(got, "*2\r\n$4\r\nincr\r\n*8\r\n$7\r\nsummary\r\n") {
 		t.Errorf("COMMAND DOCS incr: %q", got)
 	}
 }

@@ -25,7 +25,7 @@ func (c *client) incr(args [][]byte) error {
 
 // integerID draws one id of either kind, where integers may carry it.
 func (c *client) integerID(key []byte) (int64, error) {
-	kind, tag := parseKey(key)
+	kind, tag := c.parseKey(key)
 	switch kind {
 	case segmentKey:
 		return c.segmentID(tag)
@@ -128,7 +128,7 @@ func (c *client) tooMany() error {
 // get is GET key: a new snowflake id as a bulk string. A segment key is refused: drawing here would make every look cost
 // an id, and a look would show an id that somebody has.
 func (c *client) get(args [][]byte) error {
-	kind, tag := parseKey(args[1])
+	kind, tag := c.parseKey(args[1])
 	switch kind {
 	case snowflakeKey:
 		id, err := c.snowflakeID(tag)
@@ -137,18 +137,33 @@ func (c *client) get(args [][]byte) error {
 		}
 		c.out = appendBulkInt(c.out, id)
 	case segmentKey:
-		return replyError("ERR GET does not draw from a segment: use INCR; HGET key last shows the last id")
+		return c.getSegment(args[1], tag)
 	default:
 		c.null()
 	}
 	return nil
 }
 
+// getSegment refuses to look at a segment. A bare key that is no tag is not there: clients look for keys of their own.
+func (c *client) getSegment(key, tag []byte) error {
+	if kind, _ := parseKey(key); kind == otherKey {
+		status, err := c.statusOf(tag)
+		if err != nil {
+			return err
+		}
+		if status == nil {
+			c.null()
+			return nil
+		}
+	}
+	return replyError("ERR GET does not draw from a segment: use INCR; HGET key last shows the last id")
+}
+
 // mget is MGET key...: a new id for each snowflake key, nil for others.
 func (c *client) mget(args [][]byte) error {
 	c.array(len(args) - 1)
 	for _, key := range args[1:] {
-		kind, tag := parseKey(key)
+		kind, tag := c.parseKey(key)
 		if kind != snowflakeKey {
 			c.null()
 			continue
@@ -165,7 +180,7 @@ func (c *client) mget(args [][]byte) error {
 // pop is LPOP and RPOP key [count]: every key is an endless queue of ids.
 func (c *client) pop(args [][]byte) error {
 	if len(args) > 3 {
-		return wrongArity(c.lastCommand)
+		return wrongArity(c.last.name)
 	}
 	if len(args) == 2 {
 		return c.popOne(args[1])
@@ -174,7 +189,7 @@ func (c *client) pop(args [][]byte) error {
 	if err != nil || count < 0 {
 		return errNotPositive
 	}
-	kind, tag := parseKey(args[1])
+	kind, tag := c.parseKey(args[1])
 	switch {
 	case kind == otherKey:
 		return errKeys
@@ -194,7 +209,7 @@ func (c *client) pop(args [][]byte) error {
 func (c *client) popOne(key []byte) error {
 	var id int64
 	var err error
-	switch kind, tag := parseKey(key); kind {
+	switch kind, tag := c.parseKey(key); kind {
 	case segmentKey:
 		id, err = c.segmentID(tag)
 	case snowflakeKey:
@@ -241,7 +256,7 @@ func parseInt(b []byte) (int64, error) {
 
 // strlen is STRLEN key: how many digits an id has now. It draws none.
 func (c *client) strlen(args [][]byte) error {
-	kind, tag := parseKey(args[1])
+	kind, tag := c.parseKey(args[1])
 	switch {
 	case kind == snowflakeKey && c.s.cfg.Snowflakes != nil && validLabel(tag):
 		l := c.s.cfg.Snowflakes.Layout()

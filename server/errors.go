@@ -38,7 +38,7 @@ const (
 	protectedModeError = "DENIED redleaf is running in protected mode because protected mode is enabled and no password is set for " +
 		"the default user. In this mode connections are only accepted from the loopback interface. If you want to connect from " +
 		"external computers to redleaf you may adopt one of the following solutions: 1) Restart it with --requirepass and give " +
-		"clients the password. 2) Restart it with --no-protected-mode, making sure that the port is not reachable from the internet."
+		"clients the password, or define users in --acl-file. 2) Restart it with --no-protected-mode, making sure that the port is not reachable from the internet."
 )
 
 // tagError is an error about one tag.
@@ -103,6 +103,11 @@ func unknownCommand(args [][]byte) replyError {
 
 func unknownSubcommand(command string, sub []byte) replyError {
 	return replyError(fmt.Sprintf("ERR unknown subcommand '%s'. Try %s HELP.", clip(sub, 128), command))
+}
+
+// subcommandSyntax is Redis's error for subcommands whose number of arguments it checks itself.
+func subcommandSyntax(command string, sub []byte) replyError {
+	return replyError(fmt.Sprintf("ERR unknown subcommand or wrong number of arguments for '%s'. Try %s HELP.", clip(sub, 128), command))
 }
 
 func wrongArity(name string) replyError {

@@ -26,6 +26,8 @@ func sections() []section {
 		{"stats", (*Server).infoStats},
 		{"replication", (*Server).infoReplication},
 		{"cpu", (*Server).infoCPU},
+		{"commandstats", (*Server).infoCommandstats},
+		{"errorstats", (*Server).infoErrorstats},
 		{"cluster", (*Server).infoCluster},
 		{"keyspace", (*Server).infoKeyspace},
 		{"redleaf", (*Server).infoRedleaf},
@@ -38,10 +40,11 @@ func (c *client) info(args [][]byte) error {
 	for _, arg := range args[1:] {
 		wanted[strings.ToLower(string(arg))] = true
 	}
-	all := len(args) == 1 || wanted["all"] || wanted["everything"] || wanted["default"]
+	all := wanted["all"] || wanted["everything"]
+	usual := len(args) == 1 || wanted["default"]
 	var b strings.Builder
 	for _, s := range sections() {
-		if !all && !wanted[s.name] {
+		if !all && !wanted[s.name] && !(usual && s.name != "commandstats") {
 			continue
 		}
 		if b.Len() > 0 {
@@ -74,7 +77,8 @@ func (s *Server) infoServer(b *strings.Builder) {
 
 func (s *Server) infoClients(b *strings.Builder) {
 	line(b, "connected_clients", s.connected())
-	line(b, "maxclients", s.cfg.MaxClients)
+	line(b, "maxclients", s.maxClients.Load())
+	line(b, "pubsub_clients", s.subscribers())
 	line(b, "blocked_clients", 0)
 }
 
@@ -83,8 +87,21 @@ func (s *Server) infoMemory(b *strings.Builder) {
 	line(b, "used_memory", used)
 	line(b, "used_memory_human", fmt.Sprintf("%.2fM", float64(used)/(1<<20)))
 	line(b, "used_memory_large_requests_and_replies", s.memory.used.Load())
+	line(b, "used_memory_rss", residentMemory(used))
+	line(b, "used_memory_peak", s.peak(used))
 	line(b, "maxmemory", 0)
+	line(b, "mem_fragmentation_ratio", 1)
 	line(b, "maxmemory_policy", "noeviction")
+}
+
+// subscribers returns how many clients listen to channels.
+func (s *Server) subscribers() (n int) {
+	for _, c := range s.all() {
+		if c.isType(true, false) {
+			n++
+		}
+	}
+	return n
 }
 
 // memoryInUse returns the bytes that the Go runtime holds and has not returned to the system.
@@ -94,20 +111,56 @@ func memoryInUse() uint64 {
 	return m[0].Value.Uint64() - m[1].Value.Uint64()
 }
 
-func (s *Server) infoPersistence(b *strings.Builder) { line(b, "loading", 0) }
+// residentMemory returns the bytes that the process has in memory, where Linux tells; else the bytes in use.
+func residentMemory(used uint64) uint64 {
+	text, err := os.ReadFile("/proc/self/statm")
+	var size, resident uint64
+	if err != nil {
+		return used
+	}
+	if _, err := fmt.Sscan(string(text), &size, &resident); err != nil {
+		return used
+	}
+	return resident * uint64(os.Getpagesize())
+}
+
+// peak returns the most memory that was in use whenever INFO was asked.
+func (s *Server) peak(used uint64) uint64 {
+	for {
+		old := s.peakMemory.Load()
+		if used <= old {
+			return old
+		}
+		if s.peakMemory.CompareAndSwap(old, used) {
+			return used
+		}
+	}
+}
+
+func (s *Server) infoPersistence(b *strings.Builder) {
+	line(b, "loading", 0)
+	line(b, "rdb_changes_since_last_save", 0)
+	line(b, "rdb_bgsave_in_progress", 0)
+	line(b, "rdb_last_bgsave_status", "ok")
+	line(b, "aof_enabled", 0)
+}
 
 func (s *Server) infoStats(b *strings.Builder) {
 	line(b, "total_connections_received", s.stats.connections.Load())
 	line(b, "total_commands_processed", s.stats.commands.Load())
+	line(b, "instantaneous_ops_per_sec", s.stats.rate.perSecond.Load())
 	line(b, "total_net_input_bytes", s.stats.bytesIn.Load())
 	line(b, "total_net_output_bytes", s.stats.bytesOut.Load())
 	line(b, "rejected_connections", s.stats.rejected.Load())
+	line(b, "total_error_replies", s.stats.errors.total())
 	line(b, "connection_panics", s.stats.panics.Load())
 }
 
 func (s *Server) infoReplication(b *strings.Builder) {
 	line(b, "role", "master")
 	line(b, "connected_slaves", 0)
+	line(b, "master_failover_state", "no-failover")
+	line(b, "master_repl_offset", 0)
 }
 
 func (s *Server) infoCPU(b *strings.Builder) {
@@ -117,6 +170,28 @@ func (s *Server) infoCPU(b *strings.Builder) {
 	}
 	line(b, "used_cpu_sys", fmt.Sprintf("%d.%06d", u.Stime.Sec, u.Stime.Usec))
 	line(b, "used_cpu_user", fmt.Sprintf("%d.%06d", u.Utime.Sec, u.Utime.Usec))
+}
+
+func (s *Server) infoCommandstats(b *strings.Builder) {
+	for _, name := range s.names() {
+		st := &s.stats.byCommand[s.commands[name].index]
+		calls, us := st.calls.Load(), st.nanos.Load()/1000
+		rejected, failed := st.rejected.Load(), st.failed.Load()
+		if calls+rejected == 0 {
+			continue
+		}
+		per := 0.0
+		if calls > 0 {
+			per = float64(st.nanos.Load()) / 1000 / float64(calls)
+		}
+		line(b, "cmdstat_"+name, fmt.Sprintf("calls=%d,usec=%d,usec_per_call=%.2f,rejected_calls=%d,failed_calls=%d", calls, us, per, rejected, failed))
+	}
+}
+
+func (s *Server) infoErrorstats(b *strings.Builder) {
+	for _, l := range s.stats.errors.lines() {
+		b.WriteString(l)
+	}
 }
 
 func (s *Server) infoCluster(b *strings.Builder) { line(b, "cluster_enabled", 0) }

@@ -13,7 +13,7 @@ const (
 
 // exists reports whether the key is there: a segment tag that has a row, or any snowflake label.
 func (c *client) exists(key []byte) (bool, error) {
-	kind, tag := parseKey(key)
+	kind, tag := c.parseKey(key)
 	switch {
 	case kind == snowflakeKey:
 		return c.s.cfg.Snowflakes != nil && validLabel(tag), nil
@@ -91,7 +91,7 @@ func (c *client) keys(args [][]byte) error {
 		if err != nil {
 			return c.drawn(nil, err)
 		}
-		found = appendMatches(found, rows, pattern)
+		found = c.s.appendMatches(found, rows, pattern)
 		if len(found) > maxKeys {
 			return replyError("ERR more than a million tags match: use SCAN")
 		}
@@ -105,9 +105,9 @@ func (c *client) keys(args [][]byte) error {
 }
 
 // appendMatches appends the keys of rows that match; "" matches all.
-func appendMatches(keys []string, rows []alloc.Row, pattern string) []string {
+func (s *Server) appendMatches(keys []string, rows []alloc.Row, pattern string) []string {
 	for _, row := range rows {
-		if key := segmentPrefix + row.Tag; pattern == "" || glob(pattern, key) {
+		if key := s.key(row.Tag); pattern == "" || glob(pattern, key) {
 			keys = append(keys, key)
 		}
 	}

@@ -29,7 +29,7 @@ func (c *client) queue(args [][]byte) {
 	}
 	if int64(len(c.tx.queue))+size > maxQueued || !c.s.memory.take(size) {
 		c.tx.aborted = true
-		c.out = appendError(c.out, "ERR transaction is too large")
+		c.fail("ERR transaction is too large")
 		return
 	}
 	c.tx.held += size
@@ -95,9 +95,8 @@ func (c *client) exec([][]byte) error {
 			panic(err)
 		}
 		args, queue = next, rest
-		c.commands++
 		c.call(c.lookup(args[0]), args)
-		if len(c.out) >= flushAt && c.flush() != nil {
+		if c.reply == replyOn && len(c.out) >= flushAt && c.flush() != nil {
 			c.closing = true
 			return nil
 		}

@@ -55,7 +55,7 @@ func startRedis(t *testing.T, args ...string) (socket string) {
 	return socket
 }
 
-// exchange sends raw bytes on a new connection, then an ECHO, and returns all that came before the ECHO's reply, and
+// exchange sends raw bytes on a new connection, then a PING, and returns all that came before the PING's reply, and
 // whether the server closed the connection instead.
 func exchange(t *testing.T, network, addr, raw string) (replies string, closed bool) {
 	t.Helper()
@@ -63,7 +63,7 @@ func exchange(t *testing.T, network, addr, raw string) (replies string, closed b
 	k := dial(t, network, addr)
 	defer k.conn.Close()
 	k.conn.SetDeadline(time.Now().Add(replyTimeout))
-	k.conn.Write([]byte(raw + request("ECHO", marker))) // may fail when the server closes early
+	k.conn.Write([]byte(raw + request("PING", marker))) // may fail when the server closes early
 	var b strings.Builder
 	for {
 		start := b.Len()
@@ -100,6 +100,21 @@ func TestSameAsRedis(t *testing.T) {
 		"MULTI a", "EXEC", "DISCARD", "WATCH", "WATCH a", "UNWATCH", "DISCARD a",
 		"get\tnothing", "  PING  ", "ECHO 'a b'", `ECHO "a\x41\n\t\"b"`, "ECHO 'it\\'s'", `ECHO "a"b`, `ECHO "a`, "ECHO 'a", "ECHO \"\"", "$4 PING", "$", "$x",
 		"POST / HTTP/1.1", "Host: localhost",
+		"CLIENT LIST FOO", "CLIENT LIST TYPE foo", "CLIENT LIST TYPE master", "CLIENT LIST TYPE replica", "CLIENT LIST ID x", "CLIENT LIST ID 0", "CLIENT LIST ID 999999", "CLIENT LIST ID",
+		"CLIENT KILL", "CLIENT KILL 127.0.0.1:1", "CLIENT KILL ID", "CLIENT KILL ID x", "CLIENT KILL ID 999999", "CLIENT KILL FOO bar", "CLIENT KILL TYPE foo",
+		"CLIENT KILL SKIPME maybe", "CLIENT KILL ADDR 127.0.0.1:1 SKIPME no", "CLIENT REPLY", "CLIENT REPLY FOO", "CLIENT REPLY ON", "CLIENT NO-EVICT", "CLIENT NO-EVICT ON", "CLIENT NO-EVICT x",
+		"CLIENT TRACKING", "CLIENT TRACKING FOO", "CLIENT TRACKING OFF", "CLIENT TRACKINGINFO", "CLIENT TRACKINGINFO a", "CLIENT GETREDIR", "CLIENT CACHING", "CLIENT CACHING FOO", "CLIENT UNPAUSE",
+		"CLUSTER", "CLUSTER SLOTS", "CLUSTER INFO", "READONLY", "READWRITE", "ASKING", "ROLE", "ROLE a", "WAIT 0 0", "WAIT x 0", "WAIT 0", "RANDOMKEY", "RANDOMKEY a",
+		"OBJECT", "OBJECT FOO", "OBJECT ENCODING", "OBJECT ENCODING nothing", "OBJECT REFCOUNT nothing", "OBJECT FREQ nothing", "OBJECT ENCODING a b",
+		"MEMORY", "MEMORY FOO", "MEMORY USAGE", "MEMORY USAGE nothing", "MEMORY USAGE nothing SAMPLES 5", "MODULE", "MODULE LIST", "MODULE FOO", "TOUCH a b", "TOUCH", "UNLINK",
+		"SUBSCRIBE", "SUBSCRIBE a b a", "PSUBSCRIBE x*", "UNSUBSCRIBE", "UNSUBSCRIBE a b", "PUNSUBSCRIBE", "PUBLISH a b", "PUBLISH a", "PUBSUB", "PUBSUB FOO", "PUBSUB CHANNELS", "PUBSUB NUMSUB a b", "PUBSUB NUMPAT",
+		"SLOWLOG", "SLOWLOG FOO", "SLOWLOG GET", "SLOWLOG GET x", "SLOWLOG GET -2", "SLOWLOG GET 1 2", "SLOWLOG LEN", "SLOWLOG RESET",
+		"LATENCY", "LATENCY FOO", "LATENCY LATEST", "LATENCY HISTORY", "LATENCY HISTORY command", "LATENCY RESET", "LATENCY RESET foo", "LATENCY HISTOGRAM nothing",
+		"CONFIG SET", "CONFIG SET a", "CONFIG SET a b", "CONFIG SET maxclients x", "CONFIG SET slowlog-max-len 100", "CONFIG GET slowlog-max-len", "CONFIG SET slowlog-log-slower-than 10000",
+		"CONFIG SET loglevel foo", "CONFIG RESETSTAT", "CONFIG RESETSTAT a", "CONFIG GET latency-monitor-threshold",
+		"ACL", "ACL FOO", "ACL WHOAMI", "ACL WHOAMI a", "ACL USERS", "ACL CAT foo", "ACL CAT a b",
+		"COMMAND GETKEYS", "COMMAND GETKEYS foo", "COMMAND GETKEYS ping", "COMMAND GETKEYS get", "COMMAND GETKEYS foo a", "COMMAND GETKEYS ping a", "COMMAND GETKEYS get a b", "COMMAND GETKEYS mget a b c", "COMMAND GETKEYS get a", "COMMAND GETKEYS object encoding a", "COMMAND LIST FOO", "COMMAND LIST FILTERBY FOO a",
+		"COMMAND LIST FILTERBY PATTERN nothing*", "COMMAND LIST FILTERBY MODULE foo", "SHUTDOWN FOO", "SHUTDOWN ABORT",
 	}
 	var raws []string
 	for _, line := range lines {
@@ -124,6 +139,11 @@ func TestSameAsRedis(t *testing.T) {
 		inlined("MULTI")+inlined("PING")+inlined("QUIT")+inlined("PING"),
 		inlined("PING")+inlined("QUIT")+inlined("PING")+inlined("PING"),
 		inlined("CLIENT SETNAME me")+inlined("CLIENT GETNAME")+inlined("RESET")+inlined("CLIENT GETNAME"),
+		inlined("SUBSCRIBE a")+inlined("GET b")+inlined("PING")+inlined("PING x")+inlined("UNSUBSCRIBE a")+inlined("PING"),
+		inlined("PSUBSCRIBE a*")+inlined("SUBSCRIBE a")+inlined("UNSUBSCRIBE")+inlined("PUNSUBSCRIBE")+inlined("GET nothing"),
+		inlined("SUBSCRIBE a")+inlined("RESET")+inlined("GET nothing"), inlined("SUBSCRIBE a")+inlined("QUIT"), inlined("MULTI")+inlined("SUBSCRIBE a")+inlined("EXEC")+inlined("RESET"),
+		inlined("CLIENT REPLY OFF")+inlined("PING")+inlined("FOO")+inlined("CLIENT REPLY ON")+inlined("PING"),
+		inlined("CLIENT REPLY SKIP")+inlined("PING")+inlined("PING"), inlined("CLIENT REPLY SKIP")+inlined("CLIENT REPLY SKIP")+inlined("PING")+inlined("ECHO a"),
 		request("CLIENT", "SETNAME", "a b"), inlined("MULTI")+inlined("EXEC a")+inlined("EXEC"),
 		request("CLIENT", "SETNAME", "")+inlined("CLIENT GETNAME"),
 		request("FOO", strings.Repeat("x", 300), "y"), request(strings.Repeat("f", 300), "y"), request("FOO", "a\r\nb"),
@@ -133,7 +153,7 @@ func TestSameAsRedis(t *testing.T) {
 		compare(t, socket, s.addr, raw, "")
 	}
 	for _, raw := range []string{"GET nothing", "HGETALL nothing", "HGET a b", "MGET a b", "CONFIG GET save", "CLIENT GETNAME", "KEYS nothing", "SCAN 0",
-		"COMMAND INFO nothing", "COMMAND DOCS nothing", "INFO nothing", "FOO", "HELLO 4", "RESET"} {
+		"SUBSCRIBE a", "UNSUBSCRIBE", "CLIENT TRACKINGINFO", "CLIENT LIST ID 999999", "ROLE", "PUBSUB NUMSUB a", "LATENCY HISTOGRAM nothing", "COMMAND INFO nothing", "COMMAND DOCS nothing", "INFO nothing", "FOO", "HELLO 4", "RESET"} {
 		compare(t, socket, s.addr, raw+"\r\n", "HELLO 3\r\n")
 	}
 }

@@ -78,7 +78,7 @@ func (c *client) scanFrom(after string, o scanOptions) error {
 		if err != nil {
 			return c.drawn(nil, err)
 		}
-		found = appendMatches(nil, rows, o.pattern)
+		found = c.s.appendMatches(nil, rows, o.pattern)
 		if len(rows) == o.count {
 			next = c.s.cursors.put(rows[len(rows)-1].Tag)
 		}

@@ -2,8 +2,8 @@ package server
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
+	"fmt"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -13,83 +13,72 @@ import (
 // ErrServerClosed is what Serve returns after Shutdown.
 var ErrServerClosed = errors.New("server closed")
 
-// Pauses of the accept loop while connections can't be accepted, for want of file descriptors say.
+// Defaults of settings that CONFIG SET changes, as in Redis.
 const (
-	minAcceptPause = 5 * time.Millisecond
-	maxAcceptPause = time.Second
+	slowlogThreshold = 10 * time.Millisecond
+	slowlogEntries   = 128
 )
 
 // Server answers Redis clients. Its methods are safe for concurrent use.
 type Server struct {
 	cfg      Config
 	commands map[string]*command
-	password [sha256.Size]byte
+	users    map[string]*user
 	memory   budget
 	cursors  cursors
 	shared   sharedState
 	started  time.Time
 	stats    stats
+	slow     slowlog
+	latency  latency
+
+	maxClients atomic.Int64
+	peakMemory atomic.Uint64
+	idle       atomic.Int64 // nanoseconds; 0: connections may be idle for ever
 
 	life     context.Context // ends when connections are cut
 	endLife  context.CancelFunc
 	vain     context.Context // has ended: for calls of a pipeline after one has waited in vain
 	draining atomic.Bool
 	serving  sync.WaitGroup // connections
+	sampling sync.WaitGroup
 
-	mu       sync.Mutex // protects everything below
-	listener net.Listener
-	clients  map[*client]struct{}
-	lastID   int64
+	mu        sync.Mutex // protects everything below
+	listeners []net.Listener
+	clients   map[*client]struct{}
+	lastID    int64
 }
 
-// stats are sums since the start.
-type stats struct {
-	connections, rejected, commands, bytesIn, bytesOut, panics atomic.Int64
-}
-
-// New returns a server; Serve makes it answer.
+// New returns a server; Serve makes it answer, and Shutdown ends it. It fails for an ACL that can't be read.
 func New(cfg Config) (*Server, error) {
 	if cfg.Segments == nil && cfg.Snowflakes == nil {
 		return nil, errors.New("server: neither segments nor snowflakes to serve")
 	}
-	s := &Server{
-		cfg: cfg.withDefaults(), commands: commandTable(), password: sha256.Sum256([]byte(cfg.Password)),
-		started: time.Now(), clients: map[*client]struct{}{},
+	s := &Server{cfg: cfg.withDefaults(), commands: commandTable(), started: time.Now(), clients: map[*client]struct{}{}}
+	var err error
+	if s.users, err = newUsers(s.commands, s.cfg.ACL, s.cfg.Password); err != nil {
+		return nil, fmt.Errorf("reading users: %w", err)
 	}
+	s.stats.byCommand = make([]commandStats, len(s.commands))
 	s.memory.limit = s.cfg.MaxMemory
+	s.maxClients.Store(int64(s.cfg.MaxClients))
+	s.idle.Store(int64(s.cfg.IdleTimeout))
+	s.slow.threshold.Store(int64(slowlogThreshold))
+	s.slow.limit.Store(slowlogEntries)
 	s.life, s.endLife = context.WithCancel(context.Background())
 	vain, end := context.WithCancel(context.Background())
 	end()
 	s.vain = vain
+	s.sampling.Go(s.sample)
 	return s, nil
 }
 
-// Serve answers connections of the listener until Shutdown, which closes it. It is called once.
-func (s *Server) Serve(l net.Listener) error {
-	s.mu.Lock()
-	s.listener = l
-	s.mu.Unlock()
-	if s.draining.Load() {
-		l.Close()
-		return ErrServerClosed
+// firstUser is who a new connection is before AUTH; nil: nobody.
+func (s *Server) firstUser() *user {
+	if u := s.users["default"]; u.on && u.nopass {
+		return u
 	}
-	pause := minAcceptPause
-	for {
-		conn, err := l.Accept()
-		switch {
-		case err == nil:
-			pause = minAcceptPause
-			s.admit(conn)
-		case s.draining.Load():
-			return ErrServerClosed
-		case errors.Is(err, net.ErrClosed):
-			return err
-		default:
-			s.cfg.Logger.Warn("accepting a connection failed", "err", err, "pause", pause)
-			time.Sleep(pause)
-			pause = min(2*pause, maxAcceptPause)
-		}
-	}
+	return nil
 }
 
 // admit serves a new connection, or tells it why not.
@@ -110,13 +99,10 @@ func (s *Server) admit(conn net.Conn) {
 
 // refuses returns the error that a new connection gets at once, if any.
 func (s *Server) refuses(conn net.Conn) string {
-	s.mu.Lock()
-	full := len(s.clients) >= s.cfg.MaxClients
-	s.mu.Unlock()
 	switch {
-	case full:
+	case int64(s.connected()) >= s.maxClients.Load():
 		return "ERR max number of clients reached"
-	case s.cfg.Password == "" && !s.cfg.Unprotected && !isLoopback(conn):
+	case s.firstUser() != nil && !s.cfg.Unprotected && !isLocal(conn):
 		return protectedModeError
 	}
 	return ""
@@ -129,9 +115,10 @@ func turnAway(conn net.Conn, refusal string) {
 	linger(conn)
 }
 
-func isLoopback(conn net.Conn) bool {
+// isLocal reports whether a connection comes from this machine: over the loopback interface, or not over TCP at all.
+func isLocal(conn net.Conn) bool {
 	addr, ok := conn.RemoteAddr().(*net.TCPAddr)
-	return !ok || addr.IP.IsLoopback() // what is not TCP comes from this machine
+	return !ok || addr.IP.IsLoopback()
 }
 
 func (s *Server) forget(c *client) {
@@ -145,44 +132,4 @@ func (s *Server) connected() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.clients)
-}
-
-// Shutdown stops accepting, lets every connection finish the requests that it has received and write their replies, and
-// closes them. When ctx ends first, the rest are cut and its error is returned.
-func (s *Server) Shutdown(ctx context.Context) error {
-	s.draining.Store(true)
-	s.mu.Lock()
-	if s.listener != nil {
-		s.listener.Close()
-	}
-	for c := range s.clients {
-		c.conn.SetReadDeadline(time.Now()) // wakes those that wait for requests
-	}
-	s.mu.Unlock()
-
-	drained := make(chan struct{})
-	go func() {
-		s.serving.Wait()
-		close(drained)
-	}()
-	var err error
-	select {
-	case <-drained:
-	case <-ctx.Done():
-		err = ctx.Err()
-		s.cut()
-		<-drained
-	}
-	s.endLife()
-	return err
-}
-
-// cut closes every connection at once and ends their waits.
-func (s *Server) cut() {
-	s.endLife()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for c := range s.clients {
-		c.conn.Close()
-	}
 }

@@ -2,60 +2,87 @@ package server
 
 // commandTable returns the commands by name in lower case. One row a command.
 func commandTable() map[string]*command {
-	one, none, all := [3]int{1, 1, 1}, [3]int{}, [3]int{1, -1, 1}
+	one, two, none, all := [3]int{1, 1, 1}, [3]int{2, 2, 1}, [3]int{}, [3]int{1, -1, 1}
 	rows := []command{
 		// Drawing ids.
-		{"incr", 2, write | fast, one, "string", "1.0.0", "The next id, as an integer.", (*client).incr},
-		{"incrby", 3, write | fast, one, "string", "1.0.0", "Reserve n contiguous ids; the reply is the last of them.", (*client).incrBy},
-		{"get", 2, readonly | fast, one, "string", "1.0.0", "A new snowflake id, as a string.", (*client).get},
-		{"mget", -2, readonly | fast, all, "string", "1.0.0", "A new snowflake id for each key.", (*client).mget},
-		{"lpop", -2, write | fast, one, "list", "1.0.0", "Draw count ids in one reply.", (*client).pop},
-		{"rpop", -2, write | fast, one, "list", "1.0.0", "Draw count ids in one reply.", (*client).pop},
+		{"incr", 2, write | fast | draw, one, "string", "1.0.0", "key", "The next id, as an integer.", (*client).incr, 0},
+		{"incrby", 3, write | fast | draw, one, "string", "1.0.0", "key n", "Reserve n contiguous ids; the reply is the last of them.", (*client).incrBy, 0},
+		{"get", 2, readonly | fast | draw, one, "string", "1.0.0", "key", "A new snowflake id, as a string.", (*client).get, 0},
+		{"mget", -2, readonly | fast | draw, all, "string", "1.0.0", "key...", "A new snowflake id for each key.", (*client).mget, 0},
+		{"lpop", -2, write | fast | draw, one, "list", "1.0.0", "key [count]", "Draw count ids in one reply.", (*client).pop, 0},
+		{"rpop", -2, write | fast | draw, one, "list", "1.0.0", "key [count]", "Draw count ids in one reply.", (*client).pop, 0},
 
 		// Administering tags.
-		{"set", -3, write | admin, one, "string", "1.0.0", "Create a tag, or move it forward: INCR gives n+1 next.", (*client).set},
-		{"hset", -4, write | admin | fast, one, "hash", "2.0.0", "Change a tag's step or description.", (*client).hset},
-		{"del", -2, write | admin, all, "generic", "1.0.0", "Retire tags.", (*client).del},
+		{"set", -3, write | admin, one, "string", "1.0.0", "key n [NX]", "Create a tag, or move it forward: INCR gives n+1 next.", (*client).set, 0},
+		{"hset", -4, write | admin | fast, one, "hash", "2.0.0", "key STEP=step DESCRIPTION=description", "Change a tag's step or description.", (*client).hset, 0},
+		{"del", -2, write | admin, all, "generic", "1.0.0", "key...", "Retire tags.", (*client).del, 0},
+		{"unlink", -2, write | admin | fast, all, "generic", "4.0.0", "key...", "Retire tags.", (*client).del, 0},
 
 		// Looking at tags.
-		{"hget", 3, readonly | fast, one, "hash", "2.0.0", "One field of a tag's state.", (*client).hget},
-		{"hgetall", 2, readonly, one, "hash", "2.0.0", "A tag's row and its state on this node.", (*client).hgetAll},
-		{"strlen", 2, readonly | fast, one, "string", "2.2.0", "How many digits an id has.", (*client).strlen},
-		{"exists", -2, readonly | fast, all, "generic", "1.0.0", "How many of the keys are there.", (*client).existsCmd},
-		{"type", 2, readonly | fast, one, "generic", "1.0.0", "string, or none.", (*client).typeCmd},
-		{"ttl", 2, readonly | fast, one, "generic", "1.0.0", "-1: nothing expires. -2: no such key.", (*client).ttl},
-		{"pttl", 2, readonly | fast, one, "generic", "2.6.0", "-1: nothing expires. -2: no such key.", (*client).ttl},
-		{"keys", 2, readonly, none, "generic", "1.0.0", "Every segment key that matches.", (*client).keys},
-		{"scan", -2, readonly, none, "generic", "2.8.0", "Segment keys, a few at a time.", (*client).scan},
-		{"dbsize", 1, readonly | fast, none, "server", "1.0.0", "How many segment tags there are.", (*client).dbSize},
+		{"hget", 3, readonly | fast, one, "hash", "2.0.0", "key field", "One field of a tag's state.", (*client).hget, 0},
+		{"hgetall", 2, readonly, one, "hash", "2.0.0", "key", "A tag's row and its state on this node.", (*client).hgetAll, 0},
+		{"strlen", 2, readonly | fast, one, "string", "2.2.0", "key", "How many digits an id has.", (*client).strlen, 0},
+		{"exists", -2, readonly | fast, all, "generic", "1.0.0", "key...", "How many of the keys are there.", (*client).existsCmd, 0},
+		{"touch", -2, readonly | fast, all, "generic", "3.2.1", "key...", "How many of the keys are there.", (*client).existsCmd, 0},
+		{"type", 2, readonly | fast, one, "generic", "1.0.0", "key", "string, or none.", (*client).typeCmd, 0},
+		{"ttl", 2, readonly | fast, one, "generic", "1.0.0", "key", "-1: nothing expires. -2: no such key.", (*client).ttl, 0},
+		{"pttl", 2, readonly | fast, one, "generic", "2.6.0", "key", "-1: nothing expires. -2: no such key.", (*client).ttl, 0},
+		{"object", -2, readonly | container, two, "generic", "2.2.3", "subcommand key", "OBJECT ENCODING: int.", (*client).object, 0},
+		{"memory", -2, readonly | container, none, "server", "4.0.0", "subcommand [key]", "MEMORY USAGE: about how many bytes a tag takes.", (*client).memoryCmd, 0},
+		{"keys", 2, readonly, none, "generic", "1.0.0", "pattern", "Every segment key that matches.", (*client).keys, 0},
+		{"scan", -2, readonly, none, "generic", "2.8.0", "cursor [MATCH=pattern] [COUNT=count] [TYPE=type]", "Segment keys, a few at a time.", (*client).scan, 0},
+		{"randomkey", 1, readonly, none, "generic", "1.0.0", "", "A segment key.", (*client).randomKey, 0},
+		{"dbsize", 1, readonly | fast, none, "server", "1.0.0", "", "How many segment tags there are.", (*client).dbSize, 0},
 
 		// Transactions.
-		{"multi", 1, immediate | fast, none, "transactions", "1.2.0", "Start a transaction.", (*client).multi},
-		{"exec", 1, immediate, none, "transactions", "1.2.0", "Execute what was queued.", (*client).exec},
-		{"discard", 1, immediate | fast, none, "transactions", "2.0.0", "Forget what was queued.", (*client).discard},
-		{"watch", -2, immediate | fast, all, "transactions", "2.2.0", "Accepted; ids need no watching.", (*client).watch},
-		{"unwatch", 1, fast, none, "transactions", "2.2.0", "Accepted.", (*client).unwatch},
+		{"multi", 1, immediate | fast, none, "transactions", "1.2.0", "", "Start a transaction.", (*client).multi, 0},
+		{"exec", 1, immediate, none, "transactions", "1.2.0", "", "Execute what was queued.", (*client).exec, 0},
+		{"discard", 1, immediate | fast, none, "transactions", "2.0.0", "", "Forget what was queued.", (*client).discard, 0},
+		{"watch", -2, immediate | fast, all, "transactions", "2.2.0", "key...", "Accepted; ids need no watching.", (*client).watch, 0},
+		{"unwatch", 1, fast, none, "transactions", "2.2.0", "", "Accepted.", (*client).unwatch, 0},
 
 		// The connection.
-		{"ping", -1, fast, none, "connection", "1.0.0", "PONG, or the message.", (*client).ping},
-		{"echo", 2, fast, none, "connection", "1.0.0", "The message.", (*client).echo},
-		{"quit", -1, noAuth | immediate | fast, none, "connection", "1.0.0", "Close the connection.", (*client).quit},
-		{"reset", 1, noAuth | immediate | fast, none, "connection", "6.2.0", "Make the connection as new.", (*client).reset},
-		{"hello", -1, noAuth | fast, none, "connection", "6.0.0", "Choose the protocol, RESP2 or RESP3.", (*client).hello},
-		{"auth", -2, noAuth | fast, none, "connection", "1.0.0", "Give the password.", (*client).auth},
-		{"select", 2, fast, none, "connection", "1.0.0", "Accepted; every database shows the same ids.", (*client).selectDB},
-		{"client", -2, 0, none, "connection", "2.4.0", "Name the connection, or describe it.", (*client).clientCmd},
-		{"post", -1, noAuth | immediate, none, "connection", "3.2.0", "Closes the connection: HTTP is not spoken here.", (*client).tricked},
-		{"host:", -1, noAuth | immediate, none, "connection", "3.2.0", "Closes the connection: HTTP is not spoken here.", (*client).tricked},
+		{"ping", -1, fast | whileListening, none, "connection", "1.0.0", "[message]", "PONG, or the message.", (*client).ping, 0},
+		{"echo", 2, fast, none, "connection", "1.0.0", "message", "The message.", (*client).echo, 0},
+		{"quit", -1, noAuth | immediate | fast | whileListening, none, "connection", "1.0.0", "", "Close the connection.", (*client).quit, 0},
+		{"reset", 1, noAuth | immediate | fast | whileListening, none, "connection", "6.2.0", "", "Make the connection as new.", (*client).reset, 0},
+		{"hello", -1, noAuth | fast, none, "connection", "6.0.0", "[protover] [AUTH=username] [password] [SETNAME=clientname]", "Choose the protocol, RESP2 or RESP3.", (*client).hello, 0},
+		{"auth", -2, noAuth | fast, none, "connection", "1.0.0", "[username] password", "Say who you are.", (*client).auth, 0},
+		{"select", 2, fast, none, "connection", "1.0.0", "index", "Accepted; every database shows the same ids.", (*client).selectDB, 0},
+		{"client", -2, container, none, "connection", "2.4.0", "subcommand [argument...]", "Name the connection, describe or close connections.", (*client).clientCmd, 0},
+		{"post", -1, noAuth | immediate, none, "connection", "3.2.0", "", "Closes the connection: HTTP is not spoken here.", (*client).tricked, 0},
+		{"host:", -1, noAuth | immediate, none, "connection", "3.2.0", "", "Closes the connection: HTTP is not spoken here.", (*client).tricked, 0},
+
+		// Channels: nothing is ever published.
+		{"subscribe", -2, whileListening, none, "pubsub", "2.0.0", "channel...", "Accepted; nothing is published.", (*client).subscribe, 0},
+		{"unsubscribe", -1, whileListening, none, "pubsub", "2.0.0", "[channel...]", "Stop listening.", (*client).unsubscribe, 0},
+		{"psubscribe", -2, whileListening, none, "pubsub", "2.0.0", "pattern...", "Accepted; nothing is published.", (*client).psubscribe, 0},
+		{"punsubscribe", -1, whileListening, none, "pubsub", "2.0.0", "[pattern...]", "Stop listening.", (*client).punsubscribe, 0},
+		{"publish", 3, fast, none, "pubsub", "2.0.0", "channel message", "0: nobody receives it.", (*client).publish, 0},
+		{"pubsub", -2, container, none, "pubsub", "2.8.0", "subcommand [argument...]", "Empty.", (*client).pubsubCmd, 0},
+
+		// Cluster: off.
+		{"cluster", -2, container, none, "cluster", "3.0.0", "subcommand", "Refused: cluster support is off.", (*client).clusterOff, 0},
+		{"readonly", 1, fast, none, "cluster", "3.0.0", "", "Refused: cluster support is off.", (*client).clusterOff, 0},
+		{"readwrite", 1, fast, none, "cluster", "3.0.0", "", "Refused: cluster support is off.", (*client).clusterOff, 0},
+		{"asking", 1, fast, none, "cluster", "3.0.0", "", "Refused: cluster support is off.", (*client).clusterOff, 0},
 
 		// The server.
-		{"info", -1, 0, none, "server", "1.0.0", "What the server, its store and its nodes are doing.", (*client).info},
-		{"config", -2, 0, none, "server", "2.0.0", "CONFIG GET: settings under Redis's names.", (*client).configCmd},
-		{"command", -1, 0, none, "server", "2.8.13", "The commands.", (*client).commandCmd},
-		{"time", 1, fast, none, "server", "2.6.0", "Seconds and microseconds of this machine's clock.", (*client).timeCmd},
+		{"info", -1, 0, none, "server", "1.0.0", "[section...]", "What the server, its store and its nodes are doing.", (*client).info, 0},
+		{"config", -2, container, none, "server", "2.0.0", "subcommand [argument...]", "Read settings, or change those that can change now.", (*client).configCmd, 0},
+		{"command", -1, container, none, "server", "2.8.13", "[subcommand] [argument...]", "The commands.", (*client).commandCmd, 0},
+		{"acl", -2, container, none, "server", "6.0.0", "subcommand [argument...]", "Who you are, and who there is.", (*client).aclCmd, 0},
+		{"slowlog", -2, container, none, "server", "2.2.12", "subcommand [count]", "Commands that were slow.", (*client).slowlogCmd, 0},
+		{"latency", -2, container, none, "server", "2.8.13", "subcommand [argument...]", "How long commands take.", (*client).latencyCmd, 0},
+		{"module", -2, container, none, "server", "4.0.0", "subcommand", "None.", (*client).module, 0},
+		{"role", 1, fast, none, "server", "2.8.12", "", "master.", (*client).role, 0},
+		{"wait", 3, 0, none, "generic", "3.0.0", "n timeout", "0: there are no replicas.", (*client).waitCmd, 0},
+		{"time", 1, fast, none, "server", "2.6.0", "", "Seconds and microseconds of this machine's clock.", (*client).timeCmd, 0},
+		{"shutdown", -1, admin, none, "server", "1.0.0", "[NOSAVE]", "Stop the node in order.", (*client).shutdown, 0},
 	}
 	table := make(map[string]*command, len(rows))
 	for i := range rows {
+		rows[i].index = i
 		table[rows[i].name] = &rows[i]
 	}
 	return table

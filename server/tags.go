@@ -177,7 +177,7 @@ func (c *client) hgetAll(args [][]byte) error {
 
 // tagStatus is statusOf for a key; other keys are not there, and snowflake ones no hashes.
 func (c *client) tagStatus(key []byte) (*alloc.Status, error) {
-	kind, tag := parseKey(key)
+	kind, tag := c.parseKey(key)
 	switch kind {
 	case segmentKey:
 		return c.statusOf(tag)
@@ -190,13 +190,13 @@ func (c *client) tagStatus(key []byte) (*alloc.Status, error) {
 // del is DEL key...: how many tags it retired. All keys are checked before the first is touched.
 func (c *client) del(args [][]byte) error {
 	for _, key := range args[1:] {
-		if kind, _ := parseKey(key); kind == otherKey {
+		if kind, _ := c.parseKey(key); kind == otherKey {
 			return errKeys
 		}
 	}
 	deleted := int64(0)
 	for _, key := range args[1:] {
-		kind, tag := parseKey(key)
+		kind, tag := c.parseKey(key)
 		if kind == snowflakeKey { // a label, of which nothing is kept
 			continue
 		}

@@ -29,7 +29,7 @@ func (n *Node) Draw(ctx context.Context, count int64, emit func(first, n int64))
 
 // takeWaiting is Take that waits until it gets an id.
 func (n *Node) takeWaiting(ctx context.Context, most int64) (first, got int64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, n.cfg.Wait)
+	ctx, cancel := context.WithTimeout(ctx, n.Wait())
 	defer cancel()
 	for {
 		pause, changed, err := n.pause(ctx)
@@ -70,7 +70,7 @@ func (n *Node) pause(ctx context.Context) (time.Duration, <-chan struct{}, error
 		return 0, nil, n.unavailable(now, ts, owned)
 	}
 	if !owned {
-		return n.cfg.Wait, n.changed, nil
+		return n.Wait(), n.changed, nil
 	}
 	return max(time.Millisecond, sinceEpoch(ts-runAhead-now)), n.changed, nil
 }
@@ -86,7 +86,7 @@ func (n *Node) unavailable(now, ts int64, owned bool) error {
 	case cause == nil:
 		cause = errNoWindow
 	}
-	return fmt.Errorf("%w within %v: %w", ErrUnavailable, n.cfg.Wait, cause)
+	return fmt.Errorf("%w within %v: %w", ErrUnavailable, n.Wait(), cause)
 }
 
 // checkTime reports whether the layout can represent the time, in Unix milliseconds.

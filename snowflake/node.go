@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -55,6 +56,7 @@ type Node struct {
 	cfg    Config
 	store  Windows
 	keeper *keeper
+	wait   atomic.Int64 // nanoseconds: how long a call may wait; Config.Wait at first
 
 	mu      sync.Mutex // protects everything below
 	gen     generator
@@ -80,6 +82,7 @@ func Start(ctx context.Context, w Windows, cfg Config) (*Node, error) {
 		cfg: cfg, store: w, time: newTimekeeper(cfg.Clock, cfg.MaxSkew), changed: make(chan struct{}),
 		gen: generator{layout: cfg.Layout, random: rand.Int64N},
 	}
+	n.wait.Store(int64(cfg.Wait))
 	n.keeper = newKeeper(n)
 	if err := n.keeper.start(ctx); err != nil {
 		return nil, err
@@ -89,6 +92,12 @@ func Start(ctx context.Context, w Windows, cfg Config) (*Node, error) {
 
 // Layout returns the node's layout.
 func (n *Node) Layout() Layout { return n.cfg.Layout }
+
+// Wait returns how long a call may wait without getting an id.
+func (n *Node) Wait() time.Duration { return time.Duration(n.wait.Load()) }
+
+// SetWait changes Config.Wait for calls that begin from now on.
+func (n *Node) SetWait(d time.Duration) { n.wait.Store(int64(d)) }
 
 // Take draws up to most ids (1 or more) without waiting and returns the first and how many: they are consecutive. It
 // returns 0 when none can be had now; Draw then waits or says why. It does not allocate.
