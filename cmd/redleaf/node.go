@@ -32,7 +32,7 @@ type node struct {
 
 // startNode opens the store and leases what serving needs from the start.
 func startNode(ctx context.Context, c *serveCmd, log *slog.Logger) (*node, error) {
-	store, err := c.open(ctx, c.Init, log)
+	store, err := c.openStore(ctx, c.Init, log)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,8 @@ func (c *serveCmd) snowflakeConfig(id string, log *slog.Logger) snowflake.Config
 func (n *node) serverConfig(c *serveCmd) server.Config {
 	return server.Config{
 		Segments: n.segments, Snowflakes: n.snowflakes, Nodes: n.store, StoreName: n.store.Description(),
-		Password: c.Requirepass, Unprotected: !c.ProtectedMode, MaxBatch: c.MaxBatch,
+		Password: c.Requirepass, Unprotected: !c.ProtectedMode, BareKeys: c.BareKeys, MaxBatch: c.MaxBatch,
+		MaxClients: c.MaxClients, MaxRequest: c.MaxRequest, MaxOutput: c.MaxOutput, IdleTimeout: c.IdleTimeout, WriteTimeout: c.WriteTimeout,
 		Advertise: n.addr, Version: version(), NodeID: n.id, Logger: n.log,
 	}
 }

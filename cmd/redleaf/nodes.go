@@ -25,7 +25,7 @@ func (c *nodesCmd) Run(ctx context.Context, to *streams) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	store, err := c.open(ctx, false, slog.New(slog.NewTextHandler(to.err, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	store, err := c.openStore(ctx, false, slog.New(slog.NewTextHandler(to.err, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	if err != nil {
 		return err
 	}

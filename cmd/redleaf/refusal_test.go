@@ -25,6 +25,11 @@ func TestRefusals(t *testing.T) {
 	if err := os.WriteFile(garbage, []byte(strings.Repeat("not a database ", 500)), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	badACL := filepath.Join(dir, "bad.acl")
+	if err := os.WriteFile(badACL, []byte("user a on\nuser b +nonsense\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	other := "sqlite:" + filepath.Join(dir, "other.db")
 	db := "sqlite:" + filepath.Join(dir, "new.db")
 	tests := []struct {
 		name   string
@@ -49,6 +54,14 @@ func TestRefusals(t *testing.T) {
 		{"worker-id", []string{"serve", "--worker-id", "1024"}, 1, []string{"--worker-id", "1023"}},
 		{"worker-ids", []string{"serve", "--worker-ids", "5-2000"}, 1, []string{"--worker-ids"}},
 		{"listen", []string{"serve", "--listen", "nowhere"}, 1, []string{"--listen"}},
+		{"no listener", []string{"serve", "--listen", ""}, 1, []string{"--listen", "--tls-listen"}},
+		{"TLS without certificate", []string{"serve", "--tls-listen", "127.0.0.1:0"}, 1, []string{"--tls-cert"}},
+		{"TLS certificate missing", []string{"serve", "--init", "--store", other, "--tls-listen", "127.0.0.1:0", "--tls-cert", "none.pem", "--tls-key", "none.key"}, 1, []string{"--tls-cert", "none.pem"}},
+		{"Unix socket's mode", []string{"serve", "--unix-socket-mode", "999"}, 1, []string{"--unix-socket-mode"}},
+		{"Unix socket is a file", []string{"serve", "--init", "--store", other, "--listen", "", "--unix-socket", garbage}, 1, []string{"--unix-socket", garbage}},
+		{"ACL file missing", []string{"serve", "--acl-file", "none.acl"}, 1, []string{"--acl-file", "none.acl"}},
+		{"ACL file broken", []string{"serve", "--init", "--store", other, "--listen", "127.0.0.1:0", "--acl-file", badACL}, 1, []string{"--acl-file", "line 2"}},
+		{"max-clients", []string{"serve", "--max-clients", "0"}, 1, []string{"--max-clients"}},
 		{"store scheme", []string{"serve", "--store", "postgres://x"}, 1, []string{"--store"}},
 		{"SQLite file missing", []string{"serve", "--store", db}, 1, []string{"--store", "--init", filepath.Join(dir, "new.db")}},
 		{"SQLite folder missing", []string{"serve", "--init", "--store", "sqlite:" + filepath.Join(dir, "no/where.db")}, 1, []string{"--store"}},

@@ -7,37 +7,64 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 
 	"redleaf/server"
 )
 
-// Run serves until ctx is done, then stops in order.
+// Run serves until ctx is done or a client sends SHUTDOWN, then stops in order.
 func (c *serveCmd) Run(ctx context.Context, to *streams) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	log := c.logger(to)
+	acl, err := c.users()
+	if err != nil {
+		return err
+	}
+	log, level := c.logger(to)
 	n, err := startNode(ctx, c, log)
 	if err != nil {
 		return err
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)
+	listeners, err := c.openListeners(ctx, log)
 	if err != nil {
-		return errors.Join(fmt.Errorf("--listen: %w; is another server there? choose another address", err), n.stop(context.Background()))
+		return errors.Join(err, n.stop(context.Background()))
 	}
-	return c.serve(ctx, n, listener, log)
+	n.join(cmp.Or(c.Advertise, listeners[0].Addr().String()))
+	ctx, shutdown := context.WithCancel(ctx)
+	defer shutdown()
+	config := n.serverConfig(c)
+	config.ACL, config.LogLevel, config.OnShutdown = acl, level, shutdown
+	srv, err := server.New(config)
+	if err != nil {
+		closeAll(listeners)
+		return errors.Join(fmt.Errorf("--acl-file: %w", err), n.stop(context.Background()))
+	}
+	return c.serve(ctx, n, srv, listeners, log)
 }
 
-// serve answers on the listener until ctx is done or the listener fails.
-func (c *serveCmd) serve(ctx context.Context, n *node, listener net.Listener, log *slog.Logger) error {
-	n.join(cmp.Or(c.Advertise, listener.Addr().String()))
-	srv, err := server.New(n.serverConfig(c))
-	if err != nil {
-		return errors.Join(err, listener.Close(), n.stop(context.Background()))
+// users reads the ACL file.
+func (c *serveCmd) users() (string, error) {
+	if c.ACLFile == "" {
+		return "", nil
 	}
-	log.Info("serving", "addr", listener.Addr(), "store", n.store.Description(), "modes", c.Modes, "version", version())
-	failed := make(chan error, 1)
-	go func() { failed <- srv.Serve(listener) }()
+	text, err := os.ReadFile(c.ACLFile)
+	if err != nil {
+		return "", fmt.Errorf("--acl-file: %w", err)
+	}
+	return string(text), nil
+}
+
+// serve answers on the listeners until ctx is done or one of them fails.
+func (c *serveCmd) serve(ctx context.Context, n *node, srv *server.Server, listeners []net.Listener, log *slog.Logger) error {
+	for _, l := range listeners {
+		log.Info("serving", "addr", l.Addr(), "store", n.store.Description(), "modes", c.Modes, "version", version())
+	}
+	failed := make(chan error, len(listeners))
+	for _, l := range listeners {
+		go func() { failed <- srv.Serve(l) }()
+	}
+	var err error
 	select {
 	case err = <-failed:
 	case <-ctx.Done():

@@ -25,11 +25,20 @@ const maxMaxBatch = 10_000_000
 const minWindow = 2 * time.Second
 
 type serveCmd struct {
-	Listen        string   `default:"127.0.0.1:6379" placeholder:"ADDR" help:"Address of the Redis port (default: ${default})."`
-	Modes         []string `default:"segment,snowflake" placeholder:"MODE" help:"What this node serves (default: ${default})."`
-	Requirepass   string   `placeholder:"PASSWORD" help:"Password that clients must give with AUTH."`
-	ProtectedMode bool     `default:"true" negatable:"" help:"Without a password serve loopback clients only, as Redis does. Off, all may draw; administering tags (SET, HSET, DEL) stays loopback-only."`
-	Advertise     string   `placeholder:"ADDR" help:"Address that other nodes and clients are told (default: the listen address)."`
+	listenFlags
+	Advertise string   `placeholder:"ADDR" help:"Address that other nodes and clients are told (default: the listen address)."`
+	Modes     []string `default:"segment,snowflake" placeholder:"MODE" help:"What this node serves (default: ${default})."`
+	BareKeys  bool     `help:"A key without a prefix is a segment's tag, so that programs which INCR keys of their own change nothing."`
+
+	Requirepass   string `placeholder:"PASSWORD" help:"Password that clients must give with AUTH."`
+	ACLFile       string `name:"acl-file" placeholder:"FILE" help:"Users, in the syntax of Redis's ACL files; @draw are the commands that draw ids, @admin those that administer."`
+	ProtectedMode bool   `default:"true" negatable:"" help:"Where no password is needed serve loopback clients only, as Redis does. Off, all may draw; administering (SET, HSET, DEL, CONFIG SET ...) stays loopback-only."`
+
+	MaxClients   int           `default:"10000" placeholder:"N" help:"Connections at a time (default: ${default})."`
+	IdleTimeout  time.Duration `default:"0" placeholder:"TIME" help:"Close connections without requests after it; 0 never (default: ${default})."`
+	WriteTimeout time.Duration `default:"10s" placeholder:"TIME" help:"Close connections that do not accept 256 KiB of replies within it (default: ${default})."`
+	MaxRequest   int           `default:"1048576" placeholder:"BYTES" help:"Largest request (default: ${default})."`
+	MaxOutput    int64         `default:"67108864" placeholder:"BYTES" help:"Largest reply (default: ${default})."`
 
 	storeFlags
 	Init bool `help:"Create the SQLite file when it does not exist."`
@@ -57,14 +66,19 @@ type serveCmd struct {
 // check validates what the flag parser can't, and returns everything that is wrong.
 func (c *serveCmd) check() error {
 	return errors.Join(
-		checkAddr("--listen", c.Listen),
-		checkAdvertise(c.Advertise),
+		c.listenFlags.check(),
+		checkAddr("--advertise", c.Advertise),
 		c.checkModes(),
 		c.storeFlags.check(),
 		upTo("--step", c.Step, alloc.MaxStep),
 		upTo("--max-step", c.MaxStep, alloc.MaxStep),
 		upTo("--max-tags", c.MaxTags, 1<<40),
 		upTo("--max-batch", c.MaxBatch, maxMaxBatch),
+		upTo("--max-clients", int64(c.MaxClients), 1_000_000),
+		upTo("--max-request", int64(c.MaxRequest), 512<<20),
+		upTo("--max-output", c.MaxOutput, 1<<40),
+		atLeast("--idle-timeout", c.IdleTimeout, 0),
+		atLeast("--write-timeout", c.WriteTimeout, time.Millisecond),
 		atLeast("--wait", c.Wait, time.Millisecond),
 		atLeast("--segment-duration", c.SegmentDuration, time.Second),
 		atLeast("--window", c.Window, minWindow),
@@ -137,17 +151,22 @@ func (c *serveCmd) creates() bool {
 	return c.isSQLite()
 }
 
-func (c *serveCmd) logger(to *streams) *slog.Logger {
-	var level slog.Level
+// logger returns the log and its level, which can be changed later.
+func (c *serveCmd) logger(to *streams) (*slog.Logger, *slog.LevelVar) {
+	level := new(slog.LevelVar)
 	_ = level.UnmarshalText([]byte(c.LogLevel)) // the flag's enum admits only levels
 	opts := &slog.HandlerOptions{Level: level}
 	if c.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(to.err, opts))
+		return slog.New(slog.NewJSONHandler(to.err, opts)), level
 	}
-	return slog.New(slog.NewTextHandler(to.err, opts))
+	return slog.New(slog.NewTextHandler(to.err, opts)), level
 }
 
+// checkAddr checks an address that is given.
 func checkAddr(flag, addr string) error {
+	if addr == "" {
+		return nil
+	}
 	_, port, err := net.SplitHostPort(addr)
 	if err == nil {
 		_, err = strconv.ParseUint(port, 10, 16)
@@ -156,13 +175,6 @@ func checkAddr(flag, addr string) error {
 		return fmt.Errorf("%s %q: want HOST:PORT, with a port of 0 to 65535", flag, addr)
 	}
 	return nil
-}
-
-func checkAdvertise(addr string) error {
-	if addr == "" {
-		return nil
-	}
-	return checkAddr("--advertise", addr)
 }
 
 func upTo(flag string, n, most int64) error {

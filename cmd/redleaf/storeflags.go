@@ -31,8 +31,8 @@ func (f storeFlags) check() error {
 	return nil
 }
 
-// open opens the store, waiting for a database that does not answer yet.
-func (f storeFlags) open(ctx context.Context, init bool, log *slog.Logger) (*sqlstore.Store, error) {
+// openStore opens the store, waiting for a database that does not answer yet.
+func (f storeFlags) openStore(ctx context.Context, init bool, log *slog.Logger) (*sqlstore.Store, error) {
 	password, err := f.password()
 	if err != nil {
 		return nil, err
