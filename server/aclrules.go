@@ -13,7 +13,7 @@ import (
 func parseUser(commands map[string]*command, line string) (*user, error) {
 	words := strings.Fields(line)
 	if len(words) < 2 || words[0] != "user" {
-		return nil, errors.New("want: user <name> <rule> ...")
+		return nil, errors.New("want: user <name> <rule>, and more rules")
 	}
 	u := newUser(words[1], len(commands))
 	for _, rule := range words[2:] {

@@ -50,6 +50,7 @@ type client struct {
 	tx       transaction
 	subs     subscriptions
 	word     [maxCommandName]byte // the command's name in lower case
+	deadline bool                 // of idle connections, set on conn
 	drainEnd time.Time            // when draining, no more is read after it
 
 	tally     tally         // commands of this pipeline that were not timed one by one
@@ -237,11 +238,8 @@ func (c *client) receive() bool {
 // be one.
 func (c *client) prepareRead() bool {
 	if !c.draining() {
-		if idle := c.s.idle.Load(); idle > 0 && c.subs.count() == 0 {
-			c.conn.SetReadDeadline(time.Now().Add(time.Duration(idle)))
-			if c.draining() { // Shutdown may have set its own deadline just before
-				return c.prepareRead()
-			}
+		if c.setIdleDeadline() && c.draining() { // Shutdown may have set its own deadline just before
+			return c.prepareRead()
 		}
 		return true
 	}
@@ -251,6 +249,23 @@ func (c *client) prepareRead() bool {
 	}
 	c.conn.SetReadDeadline(now.Add(drainQuiet))
 	return now.Before(c.drainEnd)
+}
+
+// setIdleDeadline sets or clears the deadline of idle connections, and reports whether it did either. Those that listen to
+// channels have nothing to send.
+func (c *client) setIdleDeadline() bool {
+	idle := time.Duration(c.s.idle.Load())
+	switch {
+	case idle > 0 && c.subs.count() == 0:
+		c.conn.SetReadDeadline(time.Now().Add(idle))
+		c.deadline = true
+	case c.deadline:
+		c.conn.SetReadDeadline(time.Time{})
+		c.deadline = false
+	default:
+		return false
+	}
+	return true
 }
 
 func (c *client) draining() bool { return c.s.draining.Load() }

@@ -14,7 +14,6 @@ type shown struct {
 	name, user, libName, libVer, lastCommand string
 	db, multi, resp, channels, patterns      int
 	queryBytes, queryRoom, queued, outRoom   int
-	commands                                 int64
 	active                                   time.Time
 }
 

@@ -89,7 +89,11 @@ func (c *client) commandInfo(names []string) {
 		for _, f := range flags {
 			c.status(f)
 		}
-		for _, k := range cmd.keys {
+		keys := cmd.keys
+		if cmd.flags&container != 0 { // they belong to its subcommands
+			keys = [3]int{}
+		}
+		for _, k := range keys {
 			c.int(int64(k))
 		}
 		categories := cmd.categories()

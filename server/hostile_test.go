@@ -235,9 +235,9 @@ func TestMemoryBudget(t *testing.T) {
 // A panic in a command costs its connection and nothing else.
 func TestPanicCostsOneConnection(t *testing.T) {
 	var log bytes.Buffer
-	s := newTestServer(t)
-	s.cfg.Logger = newLogger(&log)
+	s := newIdleServer(t, func(c *Config) { c.Logger = newLogger(&log) })
 	s.commands["boom"] = &command{name: "boom", arity: 1, run: func(*client, [][]byte) error { panic("boom") }}
+	s.start(t)
 	other := dial(t, "tcp", s.addr)
 	k := dial(t, "tcp", s.addr)
 	k.send(inlined("PING") + inlined("BOOM") + inlined("PING"))

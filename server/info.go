@@ -44,7 +44,7 @@ func (c *client) info(args [][]byte) error {
 	usual := len(args) == 1 || wanted["default"]
 	var b strings.Builder
 	for _, s := range sections() {
-		if !all && !wanted[s.name] && !(usual && s.name != "commandstats") {
+		if asked := all || wanted[s.name] || usual && s.name != "commandstats"; !asked {
 			continue
 		}
 		if b.Len() > 0 {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -47,22 +48,13 @@ func (c *client) listen(kind string, list *[]string, names [][]byte) error {
 		return replyError("ERR at most " + strconv.Itoa(maxChannels) + " subscriptions a connection")
 	}
 	for _, name := range names {
-		if !contains(*list, name) {
+		if !slices.Contains(*list, string(name)) {
 			*list = append(*list, string(name))
 		}
 		c.confirm(kind, string(name))
 	}
 	c.limit()
 	return nil
-}
-
-func contains(list []string, name []byte) bool {
-	for _, s := range list {
-		if s == string(name) {
-			return true
-		}
-	}
-	return false
 }
 
 // unsubscribe is UNSUBSCRIBE [channel...] and punsubscribe PUNSUBSCRIBE [pattern...]; without names, all.

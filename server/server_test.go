@@ -29,6 +29,14 @@ type testServer struct {
 // newTestServer starts a server on a free port; the test's end stops it.
 func newTestServer(t testing.TB, change ...func(*Config)) *testServer {
 	t.Helper()
+	s := newIdleServer(t, change...)
+	s.start(t)
+	return s
+}
+
+// newIdleServer returns a server that start makes answer.
+func newIdleServer(t testing.TB, change ...func(*Config)) *testServer {
+	t.Helper()
 	store := alloc.NewMemStore()
 	segments := alloc.New(store, alloc.Config{AutoCreate: true})
 	t.Cleanup(func() { segments.Close(context.Background()) })
@@ -45,10 +53,16 @@ func newTestServer(t testing.TB, change ...func(*Config)) *testServer {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return &testServer{Server: s, store: store}
+}
+
+func (s *testServer) start(t testing.TB) {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.addr = l.Addr().String()
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
 	t.Cleanup(func() {
@@ -57,7 +71,6 @@ func newTestServer(t testing.TB, change ...func(*Config)) *testServer {
 			t.Errorf("Serve returned %v", err)
 		}
 	})
-	return &testServer{Server: s, addr: l.Addr().String(), store: store}
 }
 
 // talk is a raw connection.
