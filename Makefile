@@ -5,7 +5,7 @@ BIN := bin/redleaf
 # Arguments for `make run`, e.g. make run ARGS="--listen 127.0.0.1:6380".
 ARGS ?=
 
-.PHONY: all build run deps test lint bench clean
+.PHONY: all build run deps test lint bench fuzz clean
 
 all: build
 
@@ -33,6 +33,11 @@ lint:
 # Costs per id, and of whole requests over loopback.
 bench:
 	go test -run '^$$' -bench . -benchmem ./alloc ./snowflake ./server
+
+# Each fuzz target for FUZZTIME; what they have found so far runs in `make test`.
+FUZZTIME ?= 1m
+fuzz:
+	for target in FuzzReader FuzzConnection; do go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) ./server || exit 1; done
 
 clean:
 	rm -rf bin
