@@ -5,7 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"unicode/utf8"
 )
+
+// maxDescription is the longest description, in characters: Leaf's column is varchar(256).
+const maxDescription = 256
 
 // Set makes the tag's next id on this node n+1 (n from 0 to MaxInt64-1), as INCR follows Redis's SET. It creates the tag
 // if it is missing, and drops what this node held for it; other nodes finish what they hold. Errors: *FloorError when n
@@ -38,24 +42,26 @@ func (t *tag) advanced(maxID int64, row Row, known bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.segs.drop()
-	t.high = max(t.high, maxID)
+	t.floor = max(t.floor, maxID)
 	t.step = 0
 	t.gone = !known
 	if known {
 		t.row = row
 	}
-	t.wake()
-	t.startLoad()
+	t.wake() // nothing is leased before somebody draws: another SET may follow
 }
 
 // Configure changes the tag's settings in the store and here; a raised step counts from the next refill.
-// Errors: ErrNoTag, ErrBadStep, ErrBadTag, ErrUnavailable (it may have happened).
+// Errors: ErrNoTag, ErrBadStep, ErrBadDescription, ErrBadTag, ErrUnavailable (it may have happened).
 func (a *Allocator) Configure(ctx context.Context, name string, s Settings) error {
 	if err := CheckTag(name); err != nil {
 		return err
 	}
 	if s.Step != nil && (*s.Step < 1 || *s.Step > MaxStep) {
 		return ErrBadStep
+	}
+	if d := s.Description; d != nil && (!utf8.ValidString(*d) || utf8.RuneCountInString(*d) > maxDescription) {
+		return ErrBadDescription
 	}
 	stmt, cancel := context.WithTimeout(ctx, a.cfg.StatementTimeout)
 	defer cancel()
@@ -73,6 +79,7 @@ func (t *tag) configured(s Settings) {
 	defer t.mu.Unlock()
 	if s.Step != nil {
 		t.row.Step = *s.Step
+		t.forgive() // the step may have been what was wrong
 	}
 	if s.Description != nil {
 		t.row.Description = *s.Description

@@ -9,6 +9,10 @@ import (
 	"time"
 )
 
+// maxTrouble is how many tags whose last lease failed may have one under way. Rows that somebody holds locked keep a
+// store's connection for as long as a statement may take: they must not take them all from the other tags.
+const maxTrouble = 4
+
 // Allocator hands out the ids of all tags of one store. Its methods are safe for concurrent use.
 type Allocator struct {
 	store Store
@@ -20,6 +24,7 @@ type Allocator struct {
 	quit    context.Context // pauses and periodic work; ends when Close begins
 	endQuit context.CancelFunc
 	work    sync.WaitGroup // every goroutine of the allocator
+	trouble chan struct{}  // holds a token for each lease under way of a tag whose last one failed
 
 	mu       sync.RWMutex // protects everything below
 	tags     map[string]*tag
@@ -32,7 +37,8 @@ type Allocator struct {
 func New(store Store, cfg Config) *Allocator {
 	a := &Allocator{
 		store: store, cfg: cfg.withDefaults(),
-		tags: map[string]*tag{}, openings: map[string]*opening{}, refusals: map[string]refusal{},
+		trouble: make(chan struct{}, maxTrouble),
+		tags:    map[string]*tag{}, openings: map[string]*opening{}, refusals: map[string]refusal{},
 	}
 	a.wait.Store(int64(a.cfg.Wait))
 	a.life, a.endLife = context.WithCancel(context.Background())

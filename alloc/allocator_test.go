@@ -255,9 +255,9 @@ func TestReserve(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := started(t, alloc.NewMemStore())
 		draw(t, a, "orders", 10)
-		first, err := a.Reserve(t.Context(), "orders", 90)
+		first, err := a.Reserve(t.Context(), "orders", 80)
 		if err != nil || first != 11 {
-			t.Fatalf("Reserve(90) = %d, %v, want 11 from the current segment", first, err)
+			t.Fatalf("Reserve(80) = %d, %v, want 11 from the current segment", first, err)
 		}
 		if first, err = a.Reserve(t.Context(), "orders", 5000); err != nil {
 			t.Fatal(err)

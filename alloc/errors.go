@@ -16,6 +16,8 @@ var (
 	ErrExhausted = errors.New("tag is at the end of its numbers")
 	// ErrBadStep: a step below 1, in the tag's row or asked for, or one above MaxStep.
 	ErrBadStep = errors.New("step must be 1 to 2147483647")
+	// ErrBadDescription: a description that no row can hold.
+	ErrBadDescription = errors.New("description must be at most 256 characters of UTF-8")
 	// ErrBatch: a call asked for fewer than 1 or more than Config.MaxBatch ids.
 	ErrBatch = errors.New("count is out of range")
 	// ErrWentBackwards: the store granted ids that this node already got: it lost acknowledged writes. The tag stays

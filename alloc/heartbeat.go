@@ -18,8 +18,11 @@ func Heartbeat(ctx context.Context, nodes Nodes, n Node, timeout time.Duration, 
 		if ctx.Err() != nil {
 			break
 		}
-		if err != nil && !failing {
+		switch {
+		case err != nil && !failing:
 			log.Warn("heartbeat failed", "err", err)
+		case err == nil && failing:
+			log.Info("heartbeats work again")
 		}
 		failing = err != nil
 		if !sleep(ctx, beatEvery) {

@@ -76,11 +76,11 @@ func (t *tag) refill() error {
 	if err != nil || n == 0 {
 		return err
 	}
-	r, err := t.a.lease(t.name, n)
+	r, err := t.leaseAbove(n)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err == nil {
-		err = t.grant(r)
+		r, err = t.grant(r)
 	}
 	if err != nil {
 		t.failed(err)
@@ -88,6 +88,32 @@ func (t *tag) refill() error {
 	}
 	t.refilled(r, step)
 	return nil
+}
+
+// leaseAbove leases n ids. After a SET the row is first moved to where SET left it: another node that gave its ids back
+// may have lowered it since. What is granted below even so, grant cuts off. The loader is held.
+func (t *tag) leaseAbove(n int64) (Range, error) {
+	t.mu.Lock()
+	floor, step := t.floor, t.row.Step
+	set, troubled := floor > t.high, t.lastErr != nil
+	t.mu.Unlock()
+	if troubled {
+		select {
+		case t.a.trouble <- struct{}{}:
+			defer func() { <-t.a.trouble }()
+		case <-t.a.life.Done():
+			return Range{}, t.a.life.Err()
+		}
+	}
+	if set {
+		ctx, cancel := t.a.statement()
+		defer cancel()
+		err := t.a.store.Advance(ctx, t.name, floor, step)
+		if _, above := errors.AsType[*FloorError](err); err != nil && !above {
+			return Range{}, fmt.Errorf("moving to %d: %w", floor, err)
+		}
+	}
+	return t.a.lease(t.name, n)
 }
 
 // plan says how many ids to lease now, and how many of them the step rule asked for; 0 when none are due.

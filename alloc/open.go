@@ -35,6 +35,9 @@ func (a *Allocator) open(ctx context.Context, name string) (*tag, error) {
 		return nil, err
 	}
 	for failures := 1; ; failures++ {
+		if ctx.Err() != nil { // a call without patience starts no work
+			return nil, &UnavailableError{Tag: name, Wait: a.Wait(), Cause: errNoAnswer}
+		}
 		t, err := a.openOnce(ctx, name)
 		if err == nil || !passing(err) {
 			return t, err
@@ -47,7 +50,7 @@ func (a *Allocator) open(ctx context.Context, name string) (*tag, error) {
 
 // passing reports whether an error may be gone at the next try.
 func passing(err error) bool {
-	for _, final := range []error{ErrNoTag, ErrTooManyTags, ErrCollation, ErrBadTag, ErrBadStep, ErrClosed} {
+	for _, final := range []error{ErrNoTag, ErrTooManyTags, ErrCollation, ErrBadTag, ErrBadStep, ErrBadDescription, ErrClosed} {
 		if errors.Is(err, final) {
 			return false
 		}

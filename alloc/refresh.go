@@ -50,6 +50,11 @@ func (t *tag) update(row Row) {
 	defer t.mu.Unlock()
 	t.row = row
 	t.gone = false
+	t.forgive()
+}
+
+// forgive forgets a verdict that is not for good. t.mu is held.
+func (t *tag) forgive() {
 	if !t.verdictUntil.IsZero() {
 		t.verdict, t.verdictUntil = nil, time.Time{}
 	}

@@ -61,7 +61,7 @@ type Store interface {
 	// A value equal to the row's succeeds. ErrCollation as in Lookup.
 	Advance(ctx context.Context, tag string, maxID, step int64) error
 
-	// Configure changes the tag's settings. ErrNoTag: there is no row.
+	// Configure changes the tag's settings. ErrNoTag: there is no row. ErrBadDescription: the table can't hold it.
 	Configure(ctx context.Context, tag string, s Settings) error
 
 	// Retire deletes the tag and remembers its max_id, in one transaction that locks the row before it reads it, so

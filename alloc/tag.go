@@ -24,6 +24,7 @@ type tag struct {
 	mu      sync.Mutex // protects everything below
 	segs    segments
 	high    int64     // end of the highest range granted to this node: the store may grant nothing below
+	floor   int64     // SET promised that nothing below is issued here
 	row     Row       // as last read
 	gone    bool      // the store has no row; the next draw looks it up again
 	closed  bool      // draws have ended for good
@@ -60,8 +61,7 @@ func (t *tag) take(n int64) (first, got int64) {
 		first, got = t.segs.take(n)
 	}
 	if got > 0 {
-		t.last = first + got - 1
-		t.issued += got
+		t.drew(first, got)
 	}
 	if t.segs.low() {
 		t.startLoad()
@@ -78,10 +78,9 @@ func (t *tag) reserve(n int64) (first int64, ok bool) {
 		first, ok = t.segs.reserve(n)
 	}
 	if ok {
-		t.last = first + n - 1
-		t.issued += n
+		t.drew(first, n)
 	}
-	if t.segs.low() {
+	if ok && t.segs.low() { // else the reservation leases for the draws that follow as well
 		t.startLoad()
 	}
 	return first, ok
@@ -166,8 +165,9 @@ func (t *tag) wake() {
 	t.changed = make(chan struct{})
 }
 
-// grant takes in a range that the store leased to this node. The caller holds the loader and t.mu.
-func (t *tag) grant(r Range) error {
+// grant takes in a range that the store leased to this node, and returns what of it may be issued. The caller holds the
+// loader and t.mu.
+func (t *tag) grant(r Range) (Range, error) {
 	if r.First < t.high {
 		t.backwards++
 		err := fmt.Errorf("tag '%s': %w: it granted ids from %d, but this node was already granted ids up to %d",
@@ -175,11 +175,14 @@ func (t *tag) grant(r Range) error {
 		t.segs.drop()
 		t.decide(err, time.Time{})
 		t.a.cfg.Logger.Error("store went backwards; tag stopped", "tag", t.name, "granted", r.First, "known", t.high)
-		return err
+		return Range{}, err
 	}
 	t.high = r.End
+	if t.lastErr != nil {
+		t.a.cfg.Logger.Info("leasing works again", "tag", t.name)
+	}
 	t.lastErr, t.verdict = nil, nil
-	return nil
+	return Range{First: min(max(r.First, t.floor), r.End), End: r.End}, nil
 }
 
 // decide makes err the answer of the tag's draws until the given time. t.mu is held.
@@ -199,7 +202,7 @@ func (t *tag) status() Status {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	row := t.row
-	row.MaxID = max(row.MaxID, t.high)
+	row.MaxID = max(row.MaxID, t.high, t.floor)
 	return Status{
 		Row: row, Last: t.last, Left: t.segs.cur.Len(), Next: t.segs.queued(),
 		NextStep: t.nextStep(time.Now()), Refills: t.refills, Waits: t.waits, Err: t.lastErr,

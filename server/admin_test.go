@@ -272,3 +272,29 @@ func TestErrorsAreCounted(t *testing.T) {
 		t.Errorf("after CONFIG RESETSTAT: %q", got)
 	}
 }
+
+// CONFIG SET timeout 0 ends idle timeouts, also those that were set before; and subscribers never had any.
+func TestIdleTimeoutCanBeSwitchedOff(t *testing.T) {
+	s := newTestServer(t)
+	admin, active, listener := dial(t, "tcp", s.addr), dial(t, "tcp", s.addr), dial(t, "tcp", s.addr)
+	if got := admin.do("CONFIG SET timeout 1"); got != "+OK\r\n" {
+		t.Fatal(got)
+	}
+	active.do("PING")
+	listener.do("PING")
+	listener.do("SUBSCRIBE news")
+	if got := admin.do("CONFIG SET timeout 0"); got != "+OK\r\n" {
+		t.Fatal(got)
+	}
+	for range 3 {
+		time.Sleep(500 * time.Millisecond)
+		active.send("PING\r\n")
+		if line, err := active.r.ReadString('\n'); err != nil {
+			t.Fatalf("a connection in use, with timeout 0: %q, %v", line, err)
+		}
+	}
+	listener.send("PING\r\n")
+	if line, err := listener.r.ReadString('\n'); err != nil {
+		t.Errorf("a subscriber: %q, %v", line, err)
+	}
+}

@@ -217,6 +217,7 @@ func (c *client) receive() bool {
 		c.fail("ERR out of memory for large requests; try again")
 		return false
 	}
+	since := time.Now()
 	for {
 		if !c.prepareRead() {
 			return false
@@ -228,7 +229,7 @@ func (c *client) receive() bool {
 		if n > 0 {
 			return true
 		}
-		if wasDraining || !c.draining() || !errors.Is(err, os.ErrDeadlineExceeded) {
+		if wasDraining || !errors.Is(err, os.ErrDeadlineExceeded) || !c.draining() && c.idleTooLong(since) {
 			return false
 		}
 	}
@@ -249,6 +250,12 @@ func (c *client) prepareRead() bool {
 	}
 	c.conn.SetReadDeadline(now.Add(drainQuiet))
 	return now.Before(c.drainEnd)
+}
+
+// idleTooLong reports whether the connection has been idle for too long; the setting may have changed meanwhile.
+func (c *client) idleTooLong(since time.Time) bool {
+	idle := time.Duration(c.s.idle.Load())
+	return idle > 0 && c.subs.count() == 0 && time.Since(since) >= idle
 }
 
 // setIdleDeadline sets or clears the deadline of idle connections, and reports whether it did either. Those that listen to

@@ -11,7 +11,10 @@ import (
 	"redleaf/snowflake"
 )
 
-const bulkIDSize = 26 // bytes of a 19-digit id as a bulk string
+const (
+	bulkIDSize  = 26 // bytes of a 19-digit id as a bulk string
+	longestDraw = 5  // seconds that one LPOP of snowflake ids may take
+)
 
 // incr is INCR key: the next id, an integer.
 func (c *client) incr(args [][]byte) error {
@@ -195,6 +198,8 @@ func (c *client) pop(args [][]byte) error {
 		return errKeys
 	case count > c.s.cfg.MaxBatch:
 		return c.tooMany()
+	case kind == snowflakeKey && c.s.cfg.Snowflakes != nil && count > longestDraw*c.s.cfg.Snowflakes.PerSecond():
+		return replyError(fmt.Sprintf("ERR value is out of range: with this layout %d ids are as many as %d seconds give", longestDraw*c.s.cfg.Snowflakes.PerSecond(), longestDraw))
 	case count == 0:
 		c.array(0)
 		return nil

@@ -161,7 +161,7 @@ func TestCommands(t *testing.T) {
 		{"SET segment:b 5000", ok},
 		{"INCR segment:b", ":5001\r\n"},
 		{"SET segment:b 5000", "-ERR tag 'b' is already at 6000: ids only move forward\r\n"},
-		{"SET segment:b -1", "-ERR tag 'b' is already at 0: ids only move forward\r\n"},
+		{"SET segment:b -1", "-ERR value is out of range, must be 0 or more\r\n"},
 		{"SET segment:b x", "-ERR value is not an integer or out of range\r\n"},
 		{"SET segment:b 9223372036854775807", "-EXHAUSTED tag 'b': tag is at the end of its numbers\r\n"},
 		{"SET segment:b 1 XX", "-ERR SET XX is not supported: a segment's tag only moves forward and never expires\r\n"},

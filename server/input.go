@@ -2,7 +2,7 @@ package server
 
 // Sizes of a connection's buffers: they start small and grow with what the client sends at once.
 const (
-	minInput  = 4 << 10
+	minInput  = 1 << 10
 	fullInput = 64 << 10 // beyond, only a request that needs it grows the buffer, and the budget is asked
 )
 

@@ -100,6 +100,13 @@ func (c *client) keys(args [][]byte) error {
 		}
 		after = rows[len(rows)-1].Tag
 	}
+	size := int64(0)
+	for _, key := range found {
+		size += int64(len(key)) + 10
+	}
+	if err := c.reserve(size); err != nil {
+		return err
+	}
 	c.listKeys(found)
 	return nil
 }

@@ -44,6 +44,9 @@ func (c *client) set(args [][]byte) error {
 	if err != nil {
 		return err
 	}
+	if n < 0 {
+		return replyError("ERR value is out of range, must be 0 or more")
+	}
 	if onlyNew {
 		status, err := c.statusOf([]byte(tag))
 		if err != nil {

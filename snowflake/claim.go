@@ -8,16 +8,26 @@ import (
 	"time"
 )
 
+// maxClock is the latest time, in Unix milliseconds, that a clock may say: in the year 2248, what fits a Duration.
+const maxClock = 1 << 43
+
+// patientRounds is how often a start waits for its fixed worker id while somebody else goes on extending it: as long as a
+// process that is stopping may.
+const patientRounds = 4
+
 // claimRounds is how often rows are read anew when every try met somebody else's write. Each such failure is another
 // node's success, so it ends long before.
 const claimRounds = 100
 
-// claimAtStart claims one worker id; a fixed one is waited for.
+// claimAtStart claims one worker id. A fixed one is waited for, unless somebody keeps it.
 func (k *keeper) claimAtStart(ctx context.Context) error {
-	for {
+	for round := 1; ; round++ {
 		freeIn, err := k.claim(ctx)
 		if !k.n.cfg.Fixed || !errors.Is(err, ErrNoWorker) {
 			return err
+		}
+		if round > patientRounds {
+			return k.heldBySomebody(ctx, err)
 		}
 		k.n.cfg.Logger.Info("waiting until the worker id's last window has passed", "worker", k.n.cfg.MinWorker, "for", freeIn)
 		await(ctx, freeIn, nil)
@@ -25,6 +35,15 @@ func (k *keeper) claimAtStart(ctx context.Context) error {
 			return fmt.Errorf("waiting for worker id %d: %w", k.n.cfg.MinWorker, context.Cause(ctx))
 		}
 	}
+}
+
+// heldBySomebody says who extends the fixed worker id.
+func (k *keeper) heldBySomebody(ctx context.Context, err error) error {
+	rows, readErr := k.workers(ctx)
+	if readErr != nil || len(rows) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w: a live node at %s (%s) extends worker id %d", ErrNoWorker, rows[0].Addr, rows[0].Owner, rows[0].ID)
 }
 
 // claim leases one worker id. With ErrNoWorker it says after how long one may be free. The lowest free id is tried first,
@@ -57,15 +76,11 @@ func (k *keeper) claim(ctx context.Context) (freeIn time.Duration, err error) {
 // freeWorkers returns the rows that may be claimed: those whose mark lies before now on both clocks. An id without a row
 // counts as marked just before now: timestamps further back may have been spoken for by a row that somebody deleted.
 func (k *keeper) freeWorkers(ctx context.Context, now int64) (free []Worker, freeIn time.Duration, err error) {
-	lo, hi := k.n.cfg.claimable()
-	var rows []Worker
-	err = k.call(ctx, func(ctx context.Context) (err error) {
-		rows, err = k.n.store.Workers(ctx, lo, hi)
-		return err
-	})
+	rows, err := k.workers(ctx)
 	if err != nil {
 		return nil, 0, fmt.Errorf("reading worker ids: %w", err)
 	}
+	lo, hi := k.n.cfg.claimable()
 	freeAt := int64(-1)
 	for id := lo; id <= hi; id++ {
 		w := Worker{ID: id, Until: now - 1}
@@ -81,11 +96,22 @@ func (k *keeper) freeWorkers(ctx context.Context, now int64) (free []Worker, fre
 	return free, sinceEpoch(freeAt + 1 - now), nil
 }
 
-// take claims the worker id of a row as it was read.
+// workers reads the rows of the worker ids that may be claimed.
+func (k *keeper) workers(ctx context.Context) (rows []Worker, err error) {
+	lo, hi := k.n.cfg.claimable()
+	err = k.call(ctx, func(ctx context.Context) (err error) {
+		rows, err = k.n.store.Workers(ctx, lo, hi)
+		return err
+	})
+	return rows, err
+}
+
+// take claims the worker id of a row as it was read, for a short window.
 func (k *keeper) take(ctx context.Context, old Worker) error {
 	now := k.n.now()
-	row := k.row(old.ID, now+k.length(now).Milliseconds())
+	row := k.row(old.ID, now+min(k.length(now), firstWindow).Milliseconds())
 	if err := k.swap(ctx, old.Token, row); err != nil {
+		k.doubt(err)
 		return fmt.Errorf("claiming worker id %d: %w", old.ID, err)
 	}
 	k.leases = append(k.leases, lease{row: row, from: old.Until})
@@ -123,20 +149,23 @@ func (k *keeper) compareClocks(ctx context.Context) (now int64, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("reading the database's clock: %w", err)
 	}
-	after := n.now()
+	if database < 0 || database > maxClock {
+		return 0, fmt.Errorf("%w: it says %d ms since 1970", ErrSkew, database)
+	}
+	// First the bound moves, then the clocks are compared: on a machine that was suspended, whose monotonic clock stood
+	// still, the node's time may catch up only now.
+	n.mu.Lock()
+	n.time.anchor(database)
+	after, _ := n.time.now()
+	ahead := n.time.wall()-database > n.cfg.MaxSkew.Milliseconds()+(after-before)
+	n.mu.Unlock()
 	maxSkew := n.cfg.MaxSkew.Milliseconds()
 	if before-database > maxSkew || database-after > maxSkew {
 		n.change(func() { n.state.skewed++ })
 		return 0, fmt.Errorf("%w by more than %v: it is %s here and %s there", ErrSkew, n.cfg.MaxSkew, utc(after), utc(database))
 	}
-	n.mu.Lock()
-	n.time.anchor(database)
-	ahead := n.time.wall()-database > maxSkew+(after-before)
 	if ahead {
-		n.state.skewed++
-	}
-	n.mu.Unlock()
-	if ahead {
+		n.change(func() { n.state.skewed++ })
 		n.cfg.Logger.Warn("the wall clock is too far ahead of the database's; ids go on at the database's time and the skew allowed",
 			"database", utc(database), "max-skew", n.cfg.MaxSkew)
 	}

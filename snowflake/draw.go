@@ -91,7 +91,7 @@ func (n *Node) unavailable(now, ts int64, owned bool) error {
 
 // checkTime reports whether the layout can represent the time, in Unix milliseconds.
 func (l Layout) checkTime(ms int64) error {
-	if l.Epoch <= ms && ms <= l.MaxTime() {
+	if l.Epoch < ms && ms <= l.MaxTime() {
 		return nil
 	}
 	return fmt.Errorf("%w: it is %s, and bits %s hold %s to %s", ErrExhausted, utc(ms), l.Bits(), utc(l.Epoch), utc(l.MaxTime()))

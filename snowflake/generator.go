@@ -60,7 +60,7 @@ func (g *generator) advance(now int64) bool {
 
 // holder returns the window of the lowest worker, not below lo, that owns the timestamp; nil when none does.
 func (g *generator) holder(ts int64, lo int) *window {
-	if ts > g.layout.MaxTime() || ts < g.layout.Epoch {
+	if ts > g.layout.MaxTime() || ts <= g.layout.Epoch { // at the epoch itself an id could be 0
 		return nil
 	}
 	for i := range g.windows {

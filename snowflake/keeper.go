@@ -10,8 +10,9 @@ import (
 )
 
 const (
-	// firstWindow is the longest window of a process that has not lived that long: a crash loop must not strand worker
-	// ids for the full window each time.
+	// firstWindow is the longest window of a claim, and of a process that has not lived that long, or not since a reply
+	// was lost: neither a crash loop nor a connection that loses replies may strand worker ids for the full window each
+	// time.
 	firstWindow = 10 * time.Second
 	// fixedWindow is the longest window of a fixed worker id: a start after a crash waits for it to pass.
 	fixedWindow = 5 * time.Second
@@ -37,9 +38,10 @@ type lease struct {
 type keeper struct {
 	n        *Node
 	leases   []lease
-	born     int64     // node time at the start, Unix milliseconds
+	born     int64     // node time, Unix milliseconds, of the start or of the last write whose outcome is unknown
 	retryAt  int64     // node time of the next try after a failure; 0: none failed
 	failures int       // tries that failed in a row
+	silent   bool      // the log was told that no window is left
 	warned   time.Time // when the year's-end warning was logged last
 
 	steps chan time.Duration // steps back of the wall clock, to be logged
@@ -69,12 +71,16 @@ func (k *keeper) noteStep(d time.Duration) {
 // start checks layout and clock, claims every worker id, and begins to keep them.
 func (k *keeper) start(ctx context.Context) error {
 	n := k.n
-	if err := k.call(ctx, func(ctx context.Context) error { return n.store.RecordLayout(ctx, n.cfg.Layout) }); err != nil {
-		return fmt.Errorf("checking the layout: %w", err)
-	}
 	k.born = n.now()
 	if err := n.cfg.Layout.checkTime(k.born); err != nil {
 		return err
+	}
+	if _, err := k.compareClocks(ctx); err != nil {
+		return err
+	}
+	// Last, so that a start which is refused anyhow records nothing for good.
+	if err := k.call(ctx, func(ctx context.Context) error { return n.store.RecordLayout(ctx, n.cfg.Layout) }); err != nil {
+		return fmt.Errorf("checking the layout: %w", err)
 	}
 	k.warnOfEnd()
 	for len(k.leases) < n.cfg.Workers {
@@ -118,8 +124,8 @@ func (k *keeper) keep() {
 	if missing := k.n.cfg.Workers - len(k.leases); err == nil && missing > 0 {
 		err = k.replace(missing)
 	}
-	k.note(err)
 	k.dropEnded()
+	k.note(err)
 }
 
 // note remembers the outcome of a round and when to try again.
@@ -129,15 +135,28 @@ func (k *keeper) note(err error) {
 		if k.failures > 0 {
 			k.n.cfg.Logger.Info("worker windows are kept again")
 		}
-		k.failures, k.retryAt = 0, 0
+		k.failures, k.retryAt, k.silent = 0, 0, false
 		return
 	}
 	if k.failures == 0 {
 		k.n.cfg.Logger.Warn("keeping worker windows failed; trying again", "err", err)
 	}
+	if !k.silent && !k.owns() {
+		k.silent = true
+		k.n.cfg.Logger.Error("no worker window is left: snowflake ids have stopped until one can be claimed", "err", err)
+	}
 	k.failures++
 	pause := min(maxRetry, minRetry<<min(k.failures-1, 10))
 	k.retryAt = k.n.now() + (pause/2 + rand.N(pause/2)).Milliseconds()
+}
+
+// owns reports whether a window is left to draw from.
+func (k *keeper) owns() bool {
+	k.n.mu.Lock()
+	defer k.n.mu.Unlock()
+	now, _ := k.n.time.now()
+	_, owned := k.n.gen.next(now)
+	return owned
 }
 
 // extendDue extends every window of which half or less is left. A failure before anything was sent is returned and
@@ -157,6 +176,7 @@ func (k *keeper) extendDue() error {
 		if due(l) {
 			extended, err := k.extend(l)
 			if err != nil {
+				k.doubt(err)
 				k.lose(l, err)
 				continue
 			}
@@ -187,6 +207,13 @@ func (k *keeper) lose(l lease, err error) {
 	k.n.change(func() { k.n.state.lost++ })
 	k.n.cfg.Logger.Warn("worker window not extended; claiming another worker id",
 		"worker", l.row.ID, "until", utc(l.row.Until), "err", err)
+}
+
+// doubt takes note of a write whose outcome is unknown: windows are short again until things have gone well for a while.
+func (k *keeper) doubt(err error) {
+	if !errors.Is(err, ErrSwapped) {
+		k.born = k.n.now()
+	}
 }
 
 // replace claims worker ids for those that are missing.

@@ -99,6 +99,11 @@ func (n *Node) Wait() time.Duration { return time.Duration(n.wait.Load()) }
 // SetWait changes Config.Wait for calls that begin from now on.
 func (n *Node) SetWait(d time.Duration) { n.wait.Store(int64(d)) }
 
+// PerSecond returns how many ids the node can draw in a second.
+func (n *Node) PerSecond() int64 {
+	return (n.cfg.Layout.MaxSequence() + 1) * int64(n.cfg.Workers) * 1000
+}
+
 // Take draws up to most ids (1 or more) without waiting and returns the first and how many: they are consecutive. It
 // returns 0 when none can be had now; Draw then waits or says why. It does not allocate.
 func (n *Node) Take(most int64) (first, got int64) {

@@ -15,6 +15,8 @@ type dialect interface {
 	duplicate(err error) bool
 	// unheld reports whether a statement failed because no row can have such a tag. It changed nothing.
 	unheld(err error) bool
+	// unfit reports whether a statement failed because a value does not fit its column. It changed nothing.
+	unfit(err error) bool
 	// undone reports whether the database rolled the transaction back and asks to try again.
 	undone(err error) bool
 	// now returns the database's clock in Unix milliseconds, read by the statement or by c.

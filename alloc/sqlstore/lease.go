@@ -2,6 +2,8 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql/driver"
+	"errors"
 	"fmt"
 	"math"
 
@@ -13,11 +15,20 @@ import (
 func (s *Store) Lease(ctx context.Context, tag string, n int64) (alloc.Range, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	r, err := s.lease(ctx, tag, n)
-	if err != nil {
-		return alloc.Range{}, fmt.Errorf("leasing: %w", err)
+	if err := s.present(); err != nil {
+		return alloc.Range{}, err
 	}
-	return r, nil
+	r, err := s.lease(ctx, tag, n)
+	return r, explained(err)
+}
+
+// explained says more of the driver's error for a connection that is no good: it is also what it makes of a server's
+// refusal to write.
+func explained(err error) error {
+	if errors.Is(err, driver.ErrBadConn) {
+		return fmt.Errorf("the database broke the connection, or is read-only: %w", err)
+	}
+	return err
 }
 
 func (s *Store) lease(ctx context.Context, tag string, n int64) (alloc.Range, error) {
@@ -78,11 +89,15 @@ func (s *Store) GiveBack(ctx context.Context, tag string, end, next int64) (bool
 // returns that only before it wrote a byte, as far as it can know: over TLS a failed write of a whole record counts as
 // none. So the statement runs on one connection taken from the pool: sql.Conn.ExecContext has no retry.
 func (s *Store) execOnce(ctx context.Context, q query, args ...any) (n int64, err error) {
-	conn, err := s.db.Conn(ctx)
-	if err != nil {
+	if err := s.present(); err != nil {
 		return 0, err
+	}
+	conn, err := s.pool(q).Conn(ctx)
+	if err != nil {
+		return 0, explained(err)
 	}
 	// Close only hands the connection back; what it says does not change what the statement did.
 	defer func() { _ = conn.Close() }()
-	return s.met(conn.ExecContext(ctx, s.dialect.queries()[q], args...))
+	n, err = s.met(conn.ExecContext(ctx, s.dialect.queries()[q], args...))
+	return n, explained(err)
 }

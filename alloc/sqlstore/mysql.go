@@ -22,6 +22,10 @@ const (
 	errUserConnections    = 1203
 	errDeadlock           = 1213
 	errUserLimit          = 1226
+	errUnknownVariable    = 1193
+	errMixedCollations    = 1267
+	errBadString          = 1366
+	errTooLong            = 1406
 	errSocketAuthDenied   = 1698
 	errUnheldMariaDB      = 1977
 	errUnheldMySQL        = 3854
@@ -77,6 +81,11 @@ func (mysqlDialect) duplicate(err error) bool { return mysqlCode(err) == errDupl
 func (mysqlDialect) unheld(err error) bool {
 	code := mysqlCode(err)
 	return code == errUnheldMariaDB || code == errUnheldMySQL
+}
+
+func (mysqlDialect) unfit(err error) bool {
+	code := mysqlCode(err)
+	return code == errMixedCollations || code == errBadString || code == errTooLong
 }
 
 func (mysqlDialect) undone(err error) bool { return mysqlCode(err) == errDeadlock }

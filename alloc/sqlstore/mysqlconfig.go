@@ -46,6 +46,8 @@ func mysqlConfig(t target, opts Options) (*mysql.Config, error) {
 	}
 	c.ClientFoundRows = true // rows that match, not rows that change, tell a missing row from an unchanged one
 	c.CheckConnLiveness = true
+	// After a failover behind one address, connections to the old server, now read-only, must not be used again.
+	c.RejectReadOnly = true
 	c.Logger = driverLog{opts.Logger}
 	if err := c.Apply(mysql.Charset("utf8mb4", "")); err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ func openMySQL(ctx context.Context, t target, opts Options) (*Store, error) {
 		return nil, err
 	}
 	patience := max(setupTimeout, opts.StatementTimeout)
-	setup, err := openPool(config, patience, "REPEATABLE READ")
+	setup, err := openPool(config, patience, "REPEATABLE READ", 1)
 	if err != nil {
 		return nil, err
 	}
@@ -44,11 +44,15 @@ func openMySQL(ctx context.Context, t target, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("database %s on %s: %w", t.database, t.where(), err)
 	}
-	db, err := openPool(config, opts.StatementTimeout, isolation)
+	db, err := openPool(config, opts.StatementTimeout, isolation, tagConns)
 	if err != nil {
 		return nil, err
 	}
-	return &Store{db: db, dialect: d, description: t.String()}, nil
+	side, err := openPool(config, opts.StatementTimeout, isolation, sideConns)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return &Store{db: db, side: side, dialect: d, description: t.String()}, nil
 }
 
 // connect waits for the server to answer, up to the timeout.
@@ -131,6 +135,8 @@ func advice(err error) string {
 		return "the user may not use this database: grant SELECT, INSERT, UPDATE and DELETE on it"
 	case errUnknownDatabase:
 		return "there is no such database: create it"
+	case errUnknownVariable:
+		return "neither the driver nor the server knows one of the URL's parameters"
 	case errHostDenied:
 		return "the server refuses this machine: allow the user to connect from it"
 	}

@@ -12,8 +12,9 @@ import (
 )
 
 const (
-	dialTimeout = 5 * time.Second // to connect and log in
-	maxConns    = 16
+	dialTimeout = 5 * time.Second  // to connect and log in
+	tagConns    = 16               // for statements about tags
+	sideConns   = 4                // for worker windows, heartbeats and the clock
 	maxIdleTime = 5 * time.Minute  // below what servers and firewalls commonly allow
 	maxLifetime = 10 * time.Minute // a failover leaves connections to the old server behind
 )
@@ -25,14 +26,14 @@ type session struct {
 }
 
 // openPool returns a pool of sessions whose statements the server ends after the timeout.
-func openPool(c *mysql.Config, timeout time.Duration, isolation string) (*sql.DB, error) {
+func openPool(c *mysql.Config, timeout time.Duration, isolation string, conns int) (*sql.DB, error) {
 	connector, err := mysql.NewConnector(c)
 	if err != nil {
 		return nil, fmt.Errorf("the URL's parameters: %w", err)
 	}
 	db := sql.OpenDB(session{Connector: connector, settings: sessionSettings(timeout, isolation)})
-	db.SetMaxOpenConns(maxConns)
-	db.SetMaxIdleConns(maxConns)
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns)
 	db.SetConnMaxIdleTime(maxIdleTime)
 	db.SetConnMaxLifetime(maxLifetime)
 	return db, nil

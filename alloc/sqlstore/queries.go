@@ -21,7 +21,7 @@ const (
 	qRetire                   // tag, max_id
 	qDelete                   // tag x2
 	qGiveBack                 // next, tag x2, end
-	qNow                      //
+	qNow                      // from here on, not about tags: see Store.pool
 	qWorkers                  // lo, hi
 	qSwap                     // token, owner, addr, until_ms, worker_id, old token
 	qClaim                    // worker_id, token, owner, addr, until_ms

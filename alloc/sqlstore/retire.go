@@ -71,6 +71,9 @@ func (s *Store) transact(ctx context.Context, f func(*sql.Tx) error) (err error)
 }
 
 func (s *Store) transactOnce(ctx context.Context, f func(*sql.Tx) error) error {
+	if err := s.present(); err != nil {
+		return err
+	}
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err

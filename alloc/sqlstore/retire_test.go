@@ -102,3 +102,33 @@ func awaitLockWaits(t *testing.T, db runner, n int64) {
 		pause(t.Context(), 150*time.Millisecond)
 	}
 }
+
+// The mark of a deleted tag never sinks, even when somebody inserted the row again by hand, lower, and it is deleted again.
+func TestRetiredMarkNeverSinks(t *testing.T) {
+	forEachDatabase(t, func(t *testing.T, s, _ *Store) {
+		if err := errors.Join(s.Advance(t.Context(), "orders", 5000, 10), s.Retire(t.Context(), "orders")); err != nil {
+			t.Fatal(err)
+		}
+		mustExec(t, s.db, "INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('orders', 10, 10)")
+		if err := errors.Join(s.Retire(t.Context(), "orders"), s.Create(t.Context(), "orders", 10, 0)); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := s.Lease(t.Context(), "orders", 10); err != nil || r.First != 5000 {
+			t.Errorf("leased %v, %v, want from 5000", r, err)
+		}
+	})
+}
+
+// What a description's column can't hold is refused for good; trying again would change nothing.
+func TestDescriptionThatDoesNotFit(t *testing.T) {
+	server := mariadbtest.Start(t)
+	url := server.Database(t)
+	mustExec(t, server.Open(t, url), leafTable+" DEFAULT CHARSET=latin1")
+	s := openStore(t, url)
+	if err := s.Create(t.Context(), "orders", 10, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Configure(t.Context(), "orders", alloc.Settings{Description: new("日本")}); !errors.Is(err, alloc.ErrBadDescription) {
+		t.Errorf("%v, want ErrBadDescription", err)
+	}
+}

@@ -14,11 +14,7 @@ import (
 func (s *Store) Lookup(ctx context.Context, tag string) (alloc.Row, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	row, err := s.lookup(ctx, tag)
-	if err != nil {
-		return alloc.Row{}, fmt.Errorf("looking up: %w", err)
-	}
-	return row, nil
+	return s.lookup(ctx, tag)
 }
 
 // lookup reads the row of an equal name and tells it from the row asked for.
@@ -112,6 +108,9 @@ func (s *Store) Configure(ctx context.Context, tag string, set alloc.Settings) e
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	n, err := s.exec(ctx, qConfigure, set.Step, set.Description, tag, tag)
+	if s.dialect.unfit(err) {
+		return fmt.Errorf("%w, and of leaf_alloc.description's character set: %w", alloc.ErrBadDescription, err)
+	}
 	if err == nil && n == 0 {
 		_, err = s.lookup(ctx, tag)
 	}

@@ -56,7 +56,7 @@ func TestRights(t *testing.T) {
 		}
 	}
 	wantRefusal(t, url+"?tls=true", "TLS")
-	wantRefusal(t, url+"?no_such_variable=1", "refuses")
+	wantRefusal(t, url+"?no_such_variable=1", "neither the driver nor the server knows")
 }
 
 // wantRefusal checks that Open fails at once, with one line that says all of says and no password.

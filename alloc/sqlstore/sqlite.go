@@ -48,6 +48,8 @@ func (sqliteDialect) duplicate(err error) bool {
 
 func (sqliteDialect) unheld(error) bool { return false }
 
+func (sqliteDialect) unfit(error) bool { return false }
+
 // undone: a transaction takes the write lock first, so that there are no deadlocks.
 func (sqliteDialect) undone(error) bool { return false }
 

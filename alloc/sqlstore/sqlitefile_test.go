@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"redleaf/alloc"
+	"redleaf/snowflake"
 )
 
 func TestSQLiteFile(t *testing.T) {
@@ -212,5 +213,29 @@ func TestClock(t *testing.T) {
 	c.start = c.start.Add(-time.Minute)
 	if off := time.Since(time.UnixMilli(c.now())).Abs(); off > time.Second {
 		t.Errorf("%v off", off)
+	}
+}
+
+// A file that was deleted or replaced is written to no more: whoever opens the path next begins with ids from 1.
+func TestSQLiteFileDeletedWhileInUse(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "redleaf.db")
+	s := openStore(t, "sqlite:"+path)
+	if err := s.Create(t.Context(), "orders", 10, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // deleted, then replaced
+		_, lease := s.Lease(t.Context(), "orders", 10)
+		swap := s.Swap(t.Context(), 0, snowflake.Worker{ID: 1, Token: 1, Until: 5})
+		for _, err := range []error{lease, swap, s.Create(t.Context(), "other", 10, 0), s.Retire(t.Context(), "orders")} {
+			if err == nil || !strings.Contains(err.Error(), path+" was deleted or replaced") {
+				t.Errorf("%v", err)
+			}
+		}
+		if err := os.WriteFile(path, []byte("another"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

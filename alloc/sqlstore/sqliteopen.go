@@ -37,7 +37,11 @@ func openSQLite(ctx context.Context, file string, opts Options) (*Store, error) 
 	if err := setUpPatiently(ctx, db, opts); err != nil {
 		return nil, errors.Join(explainSQLite(path, err), db.Close())
 	}
-	return &Store{db: db, dialect: sqliteDialect{}, description: path}, nil
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return &Store{db: db, side: db, file: info, dialect: sqliteDialect{}, description: path}, nil
 }
 
 // sqliteDSN escapes the path, which may have any character, in a file: URI.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 	"time"
 
@@ -32,11 +33,13 @@ type Options struct {
 // timeout if ctx has none.
 type Store struct {
 	db          *sql.DB
+	side        *sql.DB // for all that is not tags, which must not wait for rows that somebody holds locked; may be db
 	dialect     dialect
 	stmts       [numQueries]*sql.Stmt
 	timeout     time.Duration // of a call whose context has no deadline
 	description string
 	clock       clock
+	file        os.FileInfo // of a SQLite store, as it was opened; nil: MySQL
 }
 
 // Open opens the store that the URL names and creates the tables that are missing. It waits for a MySQL server that
@@ -83,7 +86,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	defer cancel()
 	for q, text := range s.dialect.queries() {
 		var err error
-		if s.stmts[q], err = s.db.PrepareContext(ctx, text); err != nil { //nolint:sqlclosecheck // they end with db
+		if s.stmts[q], err = s.pool(query(q)).PrepareContext(ctx, text); err != nil { //nolint:sqlclosecheck // they end with db
 			return err
 		}
 	}
@@ -107,10 +110,35 @@ func (s *Store) Ping(ctx context.Context) error {
 
 // Close closes the connections. Calls under way fail.
 func (s *Store) Close() error {
-	if err := s.db.Close(); err != nil {
+	err := s.db.Close()
+	if s.side != s.db {
+		err = errors.Join(err, s.side.Close())
+	}
+	if err != nil {
 		return fmt.Errorf("closing store: %w", err)
 	}
 	return nil
+}
+
+// present reports whether the SQLite file is still the one that was opened. A file that was deleted or replaced goes on
+// being written for this process alone, and another process would begin with ids from 1 beside it.
+func (s *Store) present() error {
+	if s.file == nil {
+		return nil
+	}
+	now, err := os.Stat(s.description)
+	if err == nil && os.SameFile(now, s.file) {
+		return nil
+	}
+	return fmt.Errorf("%s was deleted or replaced while in use: no more is leased until redleaf is started anew", s.description)
+}
+
+// pool returns the connections that a statement runs on.
+func (s *Store) pool(q query) *sql.DB {
+	if q < qNow {
+		return s.db
+	}
+	return s.side
 }
 
 // bounded returns ctx with the statement timeout as deadline if it has none.

@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"errors"
-	"fmt"
 	"net"
 	"net/url"
 	"strings"
@@ -19,6 +18,8 @@ type target struct {
 	params         url.Values
 }
 
+var errScheme = errors.New("unknown kind of store: want sqlite:FILE or mysql://USER:PASSWORD@HOST:PORT/DATABASE")
+
 // errURL does not quote the URL: it may hold a password.
 var errURL = errors.New("not a valid URL: want mysql://USER:PASSWORD@HOST:PORT/DATABASE?PARAM=VALUE, with special characters in the parts percent-encoded (as %40 for @)")
 
@@ -34,7 +35,7 @@ func parseURL(text string) (target, error) {
 	case "mysql":
 		return parseMySQL(text)
 	}
-	return target{}, errors.New("unknown kind of store: want sqlite:FILE or mysql://USER:PASSWORD@HOST:PORT/DATABASE")
+	return target{}, errScheme
 }
 
 func parseMySQL(text string) (target, error) {
@@ -92,12 +93,12 @@ func (t target) String() string {
 
 // Schema returns the DDL for the kind of store that the URL names. Nothing is opened.
 func Schema(url string) (string, error) {
-	t, err := parseURL(url)
-	if err != nil {
-		return "", fmt.Errorf("printing schema: %w", err)
-	}
-	if t.file != "" {
+	scheme, _, _ := strings.Cut(url, ":")
+	switch scheme {
+	case "sqlite":
 		return sqliteSchema, nil
+	case "mysql":
+		return mysqlSchema, nil
 	}
-	return mysqlSchema, nil
+	return "", errScheme
 }

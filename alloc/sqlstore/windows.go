@@ -48,10 +48,7 @@ func (s *Store) Now(ctx context.Context) (int64, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	now, err := s.dialect.now(ctx, s.stmts[qNow], &s.clock)
-	if err != nil {
-		return 0, fmt.Errorf("reading the database's clock: %w", err)
-	}
-	return now, nil
+	return now, explained(err)
 }
 
 // Workers implements snowflake.Windows.

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"syscall"
 	"time"
 
 	"redleaf/server"
@@ -86,7 +87,7 @@ func (f listenFlags) openPlain(ctx context.Context, _ *slog.Logger) (net.Listene
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", f.Listen)
 	if err != nil {
-		return nil, fmt.Errorf("--listen: %w; is another server there? choose another address", err)
+		return nil, fmt.Errorf("--listen: %w", explainListen(err))
 	}
 	return l, nil
 }
@@ -101,7 +102,7 @@ func (f listenFlags) openTLS(ctx context.Context, log *slog.Logger) (net.Listene
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", f.TLSListen)
 	if err != nil {
-		return nil, fmt.Errorf("--tls-listen: %w; is another server there? choose another address", err)
+		return nil, fmt.Errorf("--tls-listen: %w", explainListen(err))
 	}
 	return tls.NewListener(l, config), nil
 }
@@ -147,4 +148,17 @@ func removeStale(ctx context.Context, path string) error {
 		return fmt.Errorf("%s: another server listens on it", path)
 	}
 	return os.Remove(path)
+}
+
+// explainListen says what to do about an address that can't be had.
+func explainListen(err error) error {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Errorf("%w; another server is there: stop it, or choose another address", err)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%w; choose a port above 1023, or grant the right to use it", err)
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return fmt.Errorf("%w; this machine has no such address", err)
+	}
+	return err
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -65,7 +66,7 @@ func run(ctx context.Context, args []string, to *streams) (status int) {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(to.err, "redleaf:", err)
+	fmt.Fprintln(to.err, "redleaf:", strings.ReplaceAll(err.Error(), "\n", "; "))
 	if _, ok := errors.AsType[*kong.ParseError](err); ok {
 		fmt.Fprintln(to.err, "Try: redleaf --help")
 		return exitUsage

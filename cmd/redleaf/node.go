@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"sync"
 	"time"
 
 	"redleaf/alloc"
@@ -26,8 +25,8 @@ type node struct {
 	segments   *alloc.Allocator // nil: mode off
 	snowflakes *snowflake.Node  // nil: mode off
 
-	beating sync.WaitGroup
 	endBeat context.CancelFunc
+	beaten  chan struct{} // closed when heartbeats have ended; nil: there are none
 }
 
 // startNode opens the store and leases what serving needs from the start.
@@ -98,7 +97,11 @@ func (n *node) join(addr string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	n.endBeat = cancel
 	self := alloc.Node{ID: n.id, Addr: addr, Version: version(), Started: time.Now()}
-	n.beating.Go(func() { alloc.Heartbeat(ctx, n.store, self, n.timeout, n.log) })
+	n.beaten = make(chan struct{})
+	go func() {
+		defer close(n.beaten)
+		alloc.Heartbeat(ctx, n.store, self, n.timeout, n.log)
+	}()
 }
 
 // stop gives back and releases what was leased, as far as ctx allows, and closes the store.
@@ -113,7 +116,12 @@ func (n *node) stop(ctx context.Context) error {
 		errs = append(errs, n.snowflakes.Close(ctx))
 	}
 	n.endBeat()
-	n.beating.Wait()
+	if n.beaten != nil {
+		select {
+		case <-n.beaten:
+		case <-ctx.Done(): // closing the store ends it
+		}
+	}
 	errs = append(errs, n.store.Close())
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("stopping: %w", err)

@@ -24,6 +24,10 @@ func (c *serveCmd) Run(ctx context.Context, to *streams) error {
 	log, level := c.logger(to)
 	n, err := startNode(ctx, c, log)
 	if err != nil {
+		if ctx.Err() != nil {
+			log.Info("stopped before it served", "err", err)
+			return nil
+		}
 		return err
 	}
 	listeners, err := c.openListeners(ctx, log)

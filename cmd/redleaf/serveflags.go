@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -23,6 +22,9 @@ const maxMaxBatch = 10_000_000
 
 // minWindow leaves time to extend a window before it ends.
 const minWindow = 2 * time.Second
+
+// maxWindow bounds for how long a crash can strand a worker id.
+const maxWindow = 24 * time.Hour
 
 type serveCmd struct {
 	listenFlags
@@ -82,6 +84,7 @@ func (c *serveCmd) check() error {
 		atLeast("--wait", c.Wait, time.Millisecond),
 		atLeast("--segment-duration", c.SegmentDuration, time.Second),
 		atLeast("--window", c.Window, minWindow),
+		atMost("--window", c.Window, maxWindow),
 		atLeast("--max-skew", c.MaxSkew, time.Millisecond),
 		atLeast("--shutdown-timeout", c.ShutdownTimeout, time.Millisecond),
 		c.checkWorkers(),
@@ -120,6 +123,9 @@ func (c *serveCmd) checkWorkers() error {
 // workerIDs returns the bounds of what this node may claim.
 func (c *serveCmd) workerIDs(l snowflake.Layout) (lo, hi int, err error) {
 	if c.WorkerID != nil {
+		if c.WorkerIDs != defaultWorkerIDs {
+			return 0, 0, errors.New("--worker-id and --worker-ids: give one of them")
+		}
 		if *c.WorkerID < 0 || *c.WorkerID > l.MaxWorker() {
 			return 0, 0, fmt.Errorf("--worker-id %d: want 0 to %d with --bits %s", *c.WorkerID, l.MaxWorker(), l.Bits())
 		}
@@ -128,10 +134,13 @@ func (c *serveCmd) workerIDs(l snowflake.Layout) (lo, hi int, err error) {
 	if c.WorkerIDs == defaultWorkerIDs {
 		return 0, min(1023, l.MaxWorker()), nil
 	}
-	from, to, _ := strings.Cut(c.WorkerIDs, "-")
+	from, to, isRange := strings.Cut(c.WorkerIDs, "-")
+	if !isRange {
+		to = from
+	}
 	lo, err = strconv.Atoi(from)
 	if err == nil {
-		hi, err = strconv.Atoi(cmp.Or(to, from))
+		hi, err = strconv.Atoi(to)
 	}
 	if err != nil || lo < 0 || hi < lo {
 		return 0, 0, fmt.Errorf("--worker-ids %q: want two numbers, lowest-highest", c.WorkerIDs)
@@ -187,6 +196,13 @@ func upTo(flag string, n, most int64) error {
 func atLeast(flag string, d, lo time.Duration) error {
 	if d < lo {
 		return fmt.Errorf("%s %v: want %v or more", flag, d, lo)
+	}
+	return nil
+}
+
+func atMost(flag string, d, hi time.Duration) error {
+	if d > hi {
+		return fmt.Errorf("%s %v: want %v or less", flag, d, hi)
 	}
 	return nil
 }
