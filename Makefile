@@ -5,7 +5,7 @@ BIN := bin/redleaf
 # Arguments for `make run`, e.g. make run ARGS="--listen 127.0.0.1:6380".
 ARGS ?=
 
-.PHONY: all build run deps test lint bench fuzz clean
+.PHONY: all build run deps test test-redis hostile lint bench fuzz clean
 
 all: build
 
@@ -23,6 +23,16 @@ deps:
 test: deps
 	go vet ./...
 	go test -race -timeout 10m ./...
+
+# Redis's own test suite against redleaf: docs/redis-suite.md says what of it is run.
+test-redis: build
+	.ci/deps tclsh tcl
+	server/redistest/fetch bin/redis-suite
+	go run ./server/redistest -doc docs/redis-suite.md
+
+# Hostile clients against the binary, measured into docs/hostile.md. It takes about two minutes.
+hostile: build deps
+	go run ./server/hostile -doc docs/hostile.md
 
 lint:
 	test -z "$$(gofmt -l .)" || { gofmt -d .; exit 1; }
