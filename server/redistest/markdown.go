@@ -18,7 +18,8 @@ does not know. This page is written by the run itself, from `+"`server/redistest
 The suite comes from Debian's source package (pinned by its SHA-256) and runs as against any external server. Three lines of
 that copy are changed: it does not send FLUSHALL and FUNCTION FLUSH before each block, which redleaf refuses (each unit gets
 a new redleaf instead), and `+"unit/auth"+` gets its password from `+"`--requirepass`"+` rather than from CONFIG SET. redleaf runs
-with `+"`--bare-keys`"+`, since the suite's keys have no `+"`segment:`"+` before them.
+with `+"`--bare-keys`"+`, since the suite's keys have no `+"`segment:`"+` before them, and with `+"`--step 1`"+`, since the suite sets counters to
+values close to each other. A unit named twice below is run against two servers, for a case needs a counter anew.
 
 ## Passed
 
