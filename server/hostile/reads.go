@@ -48,7 +48,12 @@ func neverReads(v *victim, good *goodClient, report *strings.Builder) error {
 
 // largeReplies are clients that ask for a million ids each and read nothing.
 func largeReplies(v *victim, good *goodClient, report *strings.Builder) error {
-	const clients, wait = 100, 13 * time.Second // longer than the write deadline
+	const clients, leasing = 60, 50 * time.Millisecond
+	const wait = 13 * time.Second // longer than the write deadline
+	// Ids enough, so that it is the memory that is fought for.
+	if _, err := v.exchange("SET segment:unread2 0\r\nHSET segment:unread2 step 1000000\r\nINCRBY segment:unread2 1000000\r\nQUIT\r\n"); err != nil {
+		return err
+	}
 	conns, err := connect(v.Addr, clients)
 	defer closeAll(conns)
 	if err != nil {
@@ -57,49 +62,58 @@ func largeReplies(v *victim, good *goodClient, report *strings.Builder) error {
 	u := v.usage()
 	u.resetPeak()
 	good.rest()
-	before, start := u.now(), time.Now()
+	before := u.now()
 	for _, conn := range conns {
-		conn.SetDeadline(start.Add(wait))
+		conn.SetDeadline(time.Now().Add(wait))
 		if _, err := io.WriteString(conn, "LPOP segment:unread2 1000000\r\n"); err != nil {
 			return err
 		}
+		time.Sleep(leasing)
 	}
 	time.Sleep(wait)
 	during, peak := good.mark(), u.peak()
-	cut, refused := endings(conns)
+	cut, refused, waited := endings(conns)
 	closeAll(conns) // those refused are still welcome
 	after, err := settle(v)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(report, "%d clients asked for a reply of 1,000,000 ids each (LPOP) and read nothing: %d were cut off in the middle of it, %d were told\n"+
-		"TRYAGAIN. Memory: before %s, most %s, after %s. The good client: %s.\n\n",
-		clients, cut, refused, mb(before), mb(peak), mb(after), good.describe(during))
+	if cut == 0 || refused == 0 {
+		return fmt.Errorf("large replies: %d clients were cut off, %d refused for want of memory, %d waited in vain for ids", cut, refused, waited)
+	}
+	fmt.Fprintf(report, "%d clients asked for a reply of 1,000,000 ids each (LPOP) and read nothing: %d were cut off in the middle of it, %d were told at\n"+
+		"once that too many large replies are being sent, %d got no segment in time. Memory: before %s, most %s, after %s. The good client: %s.\n\n",
+		clients, cut, refused, waited, mb(before), mb(peak), mb(after), good.describe(during))
 	return nil
 }
 
-// endings reads what each connection still gets, and counts those that were cut and those that were refused.
-func endings(conns []net.Conn) (cut, refused int) {
+// endings reads what each connection still gets, and counts those that were cut, those that were refused for want of
+// memory, and those that waited in vain for ids.
+func endings(conns []net.Conn) (cut, refused, waited int) {
 	var (
-		mu   sync.Mutex // protects the counts
+		mu   sync.Mutex // protects the results
 		done sync.WaitGroup
 	)
 	for _, conn := range conns {
 		done.Go(func() {
 			conn.SetDeadline(time.Now().Add(time.Second))
-			start := make([]byte, 16)
+			start := make([]byte, 40)
 			n, _ := io.ReadFull(conn, start) // what there is says enough
+			got := string(start[:n])
 			mu.Lock()
 			defer mu.Unlock()
-			if strings.HasPrefix(string(start[:n]), "-TRYAGAIN") {
+			switch {
+			case strings.HasPrefix(got, "-TRYAGAIN too many large replies"):
 				refused++
-			} else {
+			case strings.HasPrefix(got, "-TRYAGAIN no segment"):
+				waited++
+			default:
 				cut++
 			}
 		})
 	}
 	done.Wait()
-	return cut, refused
+	return cut, refused, waited
 }
 
 // settle waits until only the good client is connected besides the one that asks, and returns the memory then.

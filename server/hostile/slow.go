@@ -9,7 +9,7 @@ import (
 
 // byteAtATime sends an argument of almost 1 MiB byte by byte. The last bytes must cost no more than the first.
 func byteAtATime(v *victim, good *goodClient, report *strings.Builder) error {
-	const size, part = 1_000_000, 20_000
+	const size, part = 1_000_000, 3_000
 	good.rest()
 	conn, err := v.dial()
 	if err != nil {
@@ -35,8 +35,7 @@ func byteAtATime(v *victim, good *goodClient, report *strings.Builder) error {
 	fmt.Fprintf(report, "## A byte at a time\n\nOf an argument of %d bytes the first and the last %d were sent one by one. Processor time of the server:\n"+
 		"%.1f µs for each of the first, %.1f µs for each of the last. The good client: %s.\n\n",
 		size, part, first, last, good.describe(good.mark()))
-	const rescan = 30 // µs that reading a megabyte again would take, and more than a busy machine adds
-	if last > first+rescan {
+	if last > 2*first+50 { // reading a megabyte again takes that long
 		return fmt.Errorf("a byte costs %.1f µs late in a request, %.1f µs early", last, first)
 	}
 	return nil
@@ -45,7 +44,7 @@ func byteAtATime(v *victim, good *goodClient, report *strings.Builder) error {
 // dribble sends n bytes one by one and returns the server's microseconds of processor time for each, the good client's
 // requests included.
 func dribble(v *victim, conn net.Conn, n int) (float64, error) {
-	const gap = 10 * time.Microsecond // in truth several times that: enough for the server to read each by itself
+	const gap = 100 * time.Microsecond // enough for the server to read each by itself
 	before := v.usage().cpu()
 	for range n {
 		time.Sleep(gap)
