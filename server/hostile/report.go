@@ -34,7 +34,7 @@ func conclude(v *victim, good *goodClient, report *strings.Builder) error {
 	if err := v.Stop(); err != nil {
 		return err
 	}
-	fmt.Fprintf(report, "## After all of it\n\nThe process is the one that was started; its memory is %s; no connection ended by a panic. The good client drew the\n"+
+	fmt.Fprintf(report, "## After all of it\n\nThe process is the one that was started; its memory is %s (what large replies took is given back to\nthe system a minute or so later); no connection ended by a panic. The good client drew the\n"+
 		"ids 1 to %d without a gap. Asked to stop, the server stopped with status 0.\n", mb(memory), drawn)
 	return nil
 }
