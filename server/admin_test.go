@@ -25,7 +25,7 @@ func TestClientListAndKill(t *testing.T) {
 	waitFor(t, func() bool { return s.subscribers() == 1 })
 	got := a.do("CLIENT LIST")
 	for _, want := range []string{
-		`(?m)^id=1 addr=127\.0\.0\.1:\d+ laddr=127\.0\.0\.1:\d+ fd=0 name=a age=\d+ idle=\d+ flags=N db=0 sub=0 .* cmd=client user=default redir=-1 resp=2`,
+		`(?m)^id=1 addr=127\.0\.0\.1:\d+ laddr=127\.0\.0\.1:\d+ fd=0 name=a age=\d+ idle=\d+ flags=N db=0 sub=0 .* cmd=client\|list user=default redir=-1 resp=2`,
 		`(?m)^id=2 .* name=b .* cmd=hello .* resp=3`,
 		`(?m)^id=3 .* flags=P .* sub=1 .* cmd=subscribe`,
 	} {
@@ -199,6 +199,12 @@ func TestTrackingWithoutCaching(t *testing.T) {
 		{"CLIENT TRACKING ON BCAST", "-ERR CLIENT TRACKING ON is refused without OPTIN"},
 		{"CLIENT TRACKING ON OPTIN", "+OK\r\n"},
 		{"CLIENT CACHING YES", "-ERR CLIENT CACHING YES is refused"},
+		{"PTTL snowflake:a", ":-1\r\n"},
+		{"GET snowflake:a", "-ERR CLIENT CACHING YES is refused, and the draw it was for"},
+		{"GET snowflake:a", "$19\r\n"},
+		{"CLIENT CACHING YES", "-ERR"}, {"MULTI", "+OK\r\n"}, {"PTTL snowflake:a", "+QUEUED\r\n"}, {"GET snowflake:a", "-ERR CLIENT CACHING YES is refused"}, {"EXEC", "-EXECABORT"},
+		{"MULTI", "+OK\r\n"}, {"CLIENT CACHING YES", "-ERR CLIENT CACHING YES is refused"}, {"GET snowflake:a", "+QUEUED\r\n"}, {"EXEC", "-EXECABORT"},
+		{"GET snowflake:a", "$19\r\n"},
 		{"CLIENT CACHING NO", "+OK\r\n"},
 		{"CLIENT TRACKINGINFO", "*6\r\n$5\r\nflags\r\n*2\r\n$2\r\non\r\n$5\r\noptin\r\n$8\r\nredirect\r\n:0\r\n"},
 		{"CLIENT TRACKING OFF", "+OK\r\n"},

@@ -46,6 +46,7 @@ type client struct {
 	closing  bool // the connection ends after the replies so far
 	vain     bool // a call of this pipeline has waited in vain: the later ones don't wait
 	optIn    bool // CLIENT TRACKING ON OPTIN
+	caching  bool // CLIENT CACHING YES was refused: the next draw is as well
 	reply    replyMode
 	tx       transaction
 	subs     subscriptions
@@ -57,6 +58,8 @@ type client struct {
 	slowSince time.Time     // when the command began, if it is timed
 	timedSum  time.Duration // of this pipeline's timed commands
 	last      *command
+	lastSub   string // "|list", when last has subcommands
+	request   int    // bytes of the request being served
 
 	db              int    // as selected; it makes no difference
 	name            string // CLIENT SETNAME
@@ -135,6 +138,7 @@ func (c *client) batch() (open bool) {
 	begun := time.Now()
 	open = c.serveReceived()
 	ended := time.Now()
+	c.request = 0
 	c.tally.flush(&c.s.stats, max(0, ended.Sub(begun)-c.timedSum))
 	c.publishState(ended)
 	return open
@@ -150,6 +154,7 @@ func (c *client) serveReceived() (open bool) {
 		if size == 0 {
 			return true
 		}
+		c.request = size
 		request := c.in.unread()[:size]
 		c.in.consume(size)
 		if skip {

@@ -41,9 +41,10 @@ func clientSubcommands() []clientSubcommand {
 		{"NO-EVICT", 1, 1, (*client).onOff},
 		{"NO-TOUCH", 1, 1, (*client).onOff},
 		{"TRACKING", 1, many, (*client).tracking},
-		{"CACHING", 1, 1, (*client).caching},
+		{"CACHING", 1, 1, (*client).cachingCmd},
 		{"TRACKINGINFO", 0, 0, (*client).trackingInfo},
 		{"GETREDIR", 0, 0, func(c *client, _ [][]byte) error { c.int(c.redirection()); return nil }},
+		{"UNBLOCK", 1, 2, func(c *client, _ [][]byte) error { c.int(0); return nil }}, // nobody is blocked
 		{"UNPAUSE", 0, 0, func(c *client, _ [][]byte) error { c.status("OK"); return nil }},
 		{"HELP", 0, 0, (*client).clientHelp},
 	}
@@ -127,66 +128,6 @@ func (c *client) onOff(args [][]byte) error {
 		return errSyntax
 	}
 	c.status("OK")
-	return nil
-}
-
-// tracking is CLIENT TRACKING ON OPTIN | OFF. A client that cached replies would issue an id twice, so only the form is
-// accepted in which nothing is cached unless CLIENT CACHING YES asks for it, and that is refused.
-func (c *client) tracking(args [][]byte) error {
-	optIn := false
-	for _, arg := range args[1:] {
-		optIn = optIn || strings.EqualFold(string(arg), "OPTIN")
-	}
-	switch mode := strings.ToUpper(string(args[0])); {
-	case mode == "OFF":
-		c.optIn = false
-	case mode != "ON":
-		return errSyntax
-	case !optIn:
-		return replyError("ERR CLIENT TRACKING ON is refused without OPTIN: a client that caches replies would issue an id twice")
-	default:
-		c.optIn = true
-	}
-	c.status("OK")
-	return nil
-}
-
-// caching is CLIENT CACHING YES | NO.
-func (c *client) caching(args [][]byte) error {
-	switch answer := strings.ToUpper(string(args[0])); {
-	case !c.optIn:
-		return replyError("ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled")
-	case answer == "YES":
-		return replyError("ERR CLIENT CACHING YES is refused: a client that caches replies would issue an id twice")
-	case answer != "NO":
-		return errSyntax
-	}
-	c.status("OK")
-	return nil
-}
-
-func (c *client) redirection() int64 {
-	if c.optIn {
-		return 0
-	}
-	return -1
-}
-
-func (c *client) trackingInfo([][]byte) error {
-	c.mapOf(3)
-	c.bulk("flags")
-	if c.optIn {
-		c.setOf(2)
-		c.bulk("on")
-		c.bulk("optin")
-	} else {
-		c.setOf(1)
-		c.bulk("off")
-	}
-	c.bulk("redirect")
-	c.int(c.redirection())
-	c.bulk("prefixes")
-	c.array(0)
 	return nil
 }
 

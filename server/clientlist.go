@@ -22,14 +22,14 @@ func (c *client) publishState(now time.Time) {
 	s := shown{
 		name: c.name, libName: c.libName, libVer: c.libVer, lastCommand: "NULL", db: c.db, multi: -1, resp: 2,
 		channels: len(c.subs.channels), patterns: len(c.subs.patterns),
-		queryBytes: len(c.in.unread()), queryRoom: len(c.in.buf) - len(c.in.unread()), queued: len(c.tx.queue), outRoom: cap(c.out),
+		queryBytes: len(c.in.unread()) + c.request, queryRoom: len(c.in.buf) - len(c.in.unread()), queued: len(c.tx.queue), outRoom: cap(c.out),
 		active: now,
 	}
 	if c.user != nil {
 		s.user = c.user.name
 	}
 	if c.last != nil {
-		s.lastCommand = c.last.name
+		s.lastCommand = c.last.name + c.lastSub
 	}
 	if c.resp3 {
 		s.resp = 3
@@ -145,7 +145,7 @@ func (c *client) clientKill(args [][]byte) error {
 		}
 		return replyError("ERR No such client")
 	}
-	f, err := parseKill(args)
+	f, err := parseKill(c.s.users, args)
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (c *client) kill(other *client) {
 	other.conn.Close()
 }
 
-func parseKill(args [][]byte) (f killFilter, err error) {
+func parseKill(users map[string]*user, args [][]byte) (f killFilter, err error) {
 	f.skipMe = true
 	if len(args)%2 != 0 {
 		return f, errSyntax
@@ -190,6 +190,9 @@ func parseKill(args [][]byte) (f killFilter, err error) {
 		case "LADDR":
 			condition = func(c *client) bool { return c.conn.LocalAddr().String() == value }
 		case "USER":
+			if users[value] == nil {
+				return f, replyError("ERR No such user '" + string(clip(args[i+1], 128)) + "'")
+			}
 			condition = func(c *client) bool { return c.shownUser() == value }
 		case "TYPE":
 			pubsub, normal, err := clientType(args[i+1])

@@ -3,6 +3,7 @@ package server
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -58,13 +59,20 @@ func (c *client) commandList(filter []string) error {
 	case filter[1] == "module":
 		keep = func(string) bool { return false }
 	case filter[1] == "aclcat":
-		keep = func(name string) bool { return slices.Contains(c.s.commands[name].categories(), filter[2]) }
+		keep = func(name string) bool { cmd, _ := c.s.find(name); return slices.Contains(cmd.categories(), filter[2]) }
 	case filter[1] == "pattern":
 		keep = func(name string) bool { return glob(filter[2], name) }
 	default:
 		return errSyntax
 	}
-	names := slices.DeleteFunc(c.s.names(), func(name string) bool { return !keep(name) })
+	var names []string
+	for _, name := range c.s.names() {
+		all := []string{name}
+		for _, sub := range c.s.commands[name].subcommands() {
+			all = append(all, name+"|"+sub.name)
+		}
+		names = append(names, slices.DeleteFunc(all, func(name string) bool { return !keep(name) })...)
+	}
 	c.array(len(names))
 	for _, name := range names {
 		c.bulk(name)
@@ -72,38 +80,76 @@ func (c *client) commandList(filter []string) error {
 	return nil
 }
 
+// subcommand is one of a container's.
+type subcommand struct {
+	name  string
+	arity int
+}
+
+// subcommands lists those of the row.
+func (cmd *command) subcommands() (all []subcommand) {
+	for word := range strings.FieldsSeq(cmd.subs) {
+		name, arity, _ := strings.Cut(word, ":")
+		n, _ := strconv.Atoi(arity) // the table's own
+		all = append(all, subcommand{name, n})
+	}
+	return all
+}
+
+// find returns the command of this name, or the container of a name like client|list and the subcommand.
+func (s *Server) find(name string) (cmd *command, sub *subcommand) {
+	name, subName, isSub := strings.Cut(name, "|")
+	cmd = s.commands[name]
+	if cmd == nil || !isSub {
+		return cmd, nil
+	}
+	for _, one := range cmd.subcommands() {
+		if one.name == subName {
+			return cmd, &one
+		}
+	}
+	return nil, nil
+}
+
 // commandInfo replies with Redis 7's ten fields a command; a name that is none gives nil.
 func (c *client) commandInfo(names []string) {
 	c.array(len(names))
 	for _, name := range names {
-		cmd := c.s.commands[name]
-		if cmd == nil {
+		switch cmd, sub := c.s.find(name); {
+		case cmd == nil:
 			c.null()
-			continue
+		case sub != nil:
+			c.describeCommand(cmd, name, sub.arity, cmd.keys, nil)
+		case cmd.flags&container != 0: // the keys belong to its subcommands
+			c.describeCommand(cmd, name, cmd.arity, [3]int{}, cmd.subcommands())
+		default:
+			c.describeCommand(cmd, name, cmd.arity, cmd.keys, nil)
 		}
-		c.array(10)
-		c.bulk(cmd.name)
-		c.int(int64(cmd.arity))
-		flags := cmd.flagNames()
-		c.setOf(len(flags))
-		for _, f := range flags {
-			c.status(f)
-		}
-		keys := cmd.keys
-		if cmd.flags&container != 0 { // they belong to its subcommands
-			keys = [3]int{}
-		}
-		for _, k := range keys {
-			c.int(int64(k))
-		}
-		categories := cmd.categories()
-		c.setOf(len(categories))
-		for _, category := range categories {
-			c.status("@" + category)
-		}
-		for range 3 { // tips, key specifications, subcommands
-			c.array(0)
-		}
+	}
+}
+
+func (c *client) describeCommand(cmd *command, name string, arity int, keys [3]int, subs []subcommand) {
+	c.array(10)
+	c.bulk(name)
+	c.int(int64(arity))
+	flags := cmd.flagNames()
+	c.setOf(len(flags))
+	for _, f := range flags {
+		c.status(f)
+	}
+	for _, k := range keys {
+		c.int(int64(k))
+	}
+	categories := cmd.categories()
+	c.setOf(len(categories))
+	for _, category := range categories {
+		c.status("@" + category)
+	}
+	c.array(0) // tips
+	c.array(0) // key specifications
+	c.array(len(subs))
+	for _, sub := range subs {
+		c.describeCommand(cmd, name+"|"+sub.name, sub.arity, cmd.keys, nil)
 	}
 }
 
@@ -158,23 +204,45 @@ func (c *client) commandGetKeys(args [][]byte) error {
 
 // commandDocs replies with what redis-cli shows as help and hints; names that are no commands are left out, as in Redis.
 func (c *client) commandDocs(names []string) {
-	names = slices.DeleteFunc(names, func(name string) bool { return c.s.commands[name] == nil })
+	names = slices.DeleteFunc(names, func(name string) bool { cmd, _ := c.s.find(name); return cmd == nil })
 	c.mapOf(len(names))
 	for _, name := range names {
-		cmd := c.s.commands[name]
-		arguments := parseSyntax(cmd.syntax)
-		c.bulk(cmd.name)
-		c.mapOf(4)
-		c.bulk("summary")
-		c.bulk(cmd.about)
-		c.bulk("since")
-		c.bulk(cmd.since)
-		c.bulk("group")
-		c.bulk(cmd.group)
-		c.bulk("arguments")
-		c.array(len(arguments))
-		for _, a := range arguments {
-			c.argument(a)
+		cmd, sub := c.s.find(name)
+		if sub != nil {
+			c.docsOf(cmd, name, nil)
+			continue
+		}
+		c.docsOf(cmd, name, cmd.subcommands())
+	}
+}
+
+func (c *client) docsOf(cmd *command, name string, subs []subcommand) {
+	arguments := parseSyntax(cmd.syntax)
+	if cmd.flags&container != 0 {
+		arguments = nil // each subcommand has its own
+	}
+	size := 4
+	if len(subs) > 0 {
+		size++
+	}
+	c.bulk(name)
+	c.mapOf(size)
+	c.bulk("summary")
+	c.bulk(cmd.about)
+	c.bulk("since")
+	c.bulk(cmd.since)
+	c.bulk("group")
+	c.bulk(cmd.group)
+	c.bulk("arguments")
+	c.array(len(arguments))
+	for _, a := range arguments {
+		c.argument(a)
+	}
+	if len(subs) > 0 {
+		c.bulk("subcommands")
+		c.mapOf(len(subs))
+		for _, sub := range subs {
+			c.docsOf(cmd, name+"|"+sub.name, nil)
 		}
 	}
 }

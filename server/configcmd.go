@@ -56,8 +56,14 @@ func (c *client) configSet(args [][]byte) error {
 		return noAdmin("config|set")
 	}
 	var changes []func()
+	seen := map[string]bool{}
 	for i := 0; i < len(args); i += 2 {
-		change, err := c.s.setting(strings.ToLower(string(args[i])), string(args[i+1]))
+		name := strings.ToLower(string(args[i]))
+		if seen[name] {
+			return configError(name, "duplicate parameter")
+		}
+		seen[name] = true
+		change, err := c.s.setting(name, string(args[i+1]))
 		if err != nil {
 			return err
 		}

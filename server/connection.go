@@ -1,6 +1,8 @@
 package server
 
 import (
+	"context"
+	"log/slog"
 	"strconv"
 	"strings"
 	"time"
@@ -10,6 +12,9 @@ import (
 
 // redisVersion is the version of Redis whose behaviour is shown; clients branch on it.
 const redisVersion = "7.0.15"
+
+// attackLogEvery is how many seconds lie between two warnings of HTTP requests, whatever comes in between.
+const attackLogEvery = 60
 
 // databases is how many SELECT knows, as in Redis. They all show the same ids.
 const databases = 16
@@ -52,7 +57,7 @@ func (c *client) quit([][]byte) error {
 // reset is RESET: the connection is as new.
 func (c *client) reset([][]byte) error {
 	c.tx.reset(&c.s.memory)
-	c.resp3, c.optIn, c.reply = false, false, replyOn
+	c.resp3, c.optIn, c.caching, c.reply = false, false, false, replyOn
 	c.db, c.name = 0, ""
 	c.subs = subscriptions{}
 	c.setUser(c.s.firstUser())
@@ -194,7 +199,11 @@ func (c *client) greet() {
 
 // tricked is POST and Host:, which a browser sends that somebody made to talk to this port: nothing is executed.
 func (c *client) tricked([][]byte) error {
-	c.s.cfg.Logger.Warn("possible attack: an HTTP request came to the Redis port; the connection is closed", "client", c.addr)
+	level := slog.LevelDebug
+	if now := time.Now().Unix(); now-c.s.attackLogged.Swap(now) > attackLogEvery {
+		level = slog.LevelWarn
+	}
+	c.s.cfg.Logger.Log(context.Background(), level, "possible attack: an HTTP request came to the Redis port; the connection is closed", "client", c.addr)
 	c.closing = true
 	return nil
 }

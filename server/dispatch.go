@@ -19,6 +19,7 @@ type command struct {
 	since  string // the version of Redis that brought it
 	syntax string // of its arguments, as parseSyntax reads it
 	about  string // one line, for COMMAND DOCS
+	subs   string // its subcommands, each with its arity: "get:-3 help:2"
 	run    func(*client, [][]byte) error
 	index  int // its place in the table
 }
@@ -32,6 +33,7 @@ const (
 	whileListening                  // allowed to a RESP2 connection that subscribed
 	draw                            // draws ids
 	container                       // has subcommands
+	noMulti                         // not allowed inside a transaction
 	write                           // as COMMAND tells clients
 	readonly
 	fast
@@ -103,6 +105,8 @@ func (c *client) allow(cmd *command, args [][]byte) error {
 		return c.unknown(args)
 	case !cmd.fits(len(args)):
 		return wrongArity(cmd.name)
+	case c.tx.open && cmd.flags&noMulti != 0:
+		return replyError("ERR Command not allowed inside a transaction")
 	case c.free: // nothing below applies
 		return nil
 	case cmd.flags&noAuth != 0:
@@ -116,7 +120,10 @@ func (c *client) allow(cmd *command, args [][]byte) error {
 	if cmd.flags&admin != 0 && !c.mayAdmin() {
 		return noAdmin(cmd.name)
 	}
-	return c.mayNot(cmd)
+	if err := c.mayNot(cmd); err != nil {
+		return err
+	}
+	return c.mayCache(cmd, args)
 }
 
 // unknown is the error for a name that is no command of ours.
@@ -134,12 +141,12 @@ func (c *client) mayAdmin() bool { return c.user != nil && (!c.user.nopass || c.
 
 // limit works out anew whether any rule limits the connection, so that the common case costs one look.
 func (c *client) limit() {
-	c.free = c.user != nil && c.user.everything() && c.mayAdmin() && (c.resp3 || c.subs.count() == 0)
+	c.free = c.user != nil && c.user.everything() && c.mayAdmin() && (c.resp3 || c.subs.count() == 0) && !c.optIn
 }
 
 // call runs the command; an error takes the place of whatever it replied. Commands that may be slow are timed.
 func (c *client) call(cmd *command, args [][]byte) {
-	c.last = cmd
+	c.last, c.lastSub = cmd, lastSubcommand(cmd, args)
 	c.slowSince = time.Time{}
 	if c.s.timesAll() {
 		c.slowSince = time.Now()
@@ -156,6 +163,14 @@ func (c *client) call(cmd *command, args [][]byte) {
 		return
 	}
 	c.timed(cmd, args, time.Since(c.slowSince))
+}
+
+// lastSubcommand returns what CLIENT LIST shows beside the command's name.
+func lastSubcommand(cmd *command, args [][]byte) string {
+	if cmd.flags&container == 0 || len(args) < 2 {
+		return ""
+	}
+	return "|" + strings.ToLower(string(clip(args[1], 32)))
 }
 
 // timesAll reports whether every command is timed by itself.

@@ -3,11 +3,15 @@ package server
 import (
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
 // clusterOff is CLUSTER, READONLY, READWRITE and ASKING: this node shows itself as a plain Redis.
-func (c *client) clusterOff([][]byte) error {
+func (c *client) clusterOff(args [][]byte) error {
+	if c.last.flags&container != 0 && !slices.ContainsFunc(c.last.subcommands(), func(sub subcommand) bool { return strings.EqualFold(sub.name, string(args[1])) }) {
+		return unknownSubcommand("CLUSTER", args[1])
+	}
 	return replyError("ERR This instance has cluster support disabled")
 }
 
@@ -102,10 +106,14 @@ func (c *client) role([][]byte) error {
 
 // waitCmd is WAIT numreplicas timeout: no replicas, and nothing to wait for, since what is drawn is durable.
 func (c *client) waitCmd(args [][]byte) error {
-	for _, arg := range args[1:] {
-		if _, err := parseInt(arg); err != nil {
-			return err
-		}
+	if _, err := parseInt(args[1]); err != nil {
+		return err
+	}
+	switch timeout, err := parseInt(args[2]); {
+	case err != nil:
+		return replyError("ERR timeout is not an integer or out of range")
+	case timeout < 0:
+		return replyError("ERR timeout is negative")
 	}
 	c.int(0)
 	return nil
@@ -114,10 +122,15 @@ func (c *client) waitCmd(args [][]byte) error {
 // module is MODULE LIST.
 func (c *client) module(args [][]byte) error {
 	switch strings.ToUpper(string(args[1])) {
-	case "LIST":
+	case "LIST", "HELP":
+		if len(args) > 2 {
+			return wrongArity("module|" + strings.ToLower(string(args[1])))
+		}
+		if strings.EqualFold(string(args[1]), "HELP") {
+			c.help("MODULE", "LIST")
+			return nil
+		}
 		c.array(0)
-	case "HELP":
-		c.help("MODULE", "LIST")
 	case "LOAD", "LOADEX", "UNLOAD":
 		return replyError("ERR MODULE " + strings.ToUpper(string(args[1])) + " is not supported: there are no modules")
 	default:

@@ -34,7 +34,9 @@ type Server struct {
 
 	maxClients atomic.Int64
 	peakMemory atomic.Uint64
-	idle       atomic.Int64 // nanoseconds; 0: connections may be idle for ever
+
+	attackLogged atomic.Int64 // Unix seconds of the last warning of an HTTP request
+	idle         atomic.Int64 // nanoseconds; 0: connections may be idle for ever
 
 	life     context.Context // ends when connections are cut
 	endLife  context.CancelFunc
