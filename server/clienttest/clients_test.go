@@ -1,0 +1,114 @@
+//go:build clients
+
+package clienttest
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+)
+
+// language is a toolchain and how it makes its programs ready.
+type language struct {
+	name  string
+	needs string     // what must be installed, in words
+	probe string     // a shell command that succeeds where it is
+	build [][]string // commands, run in the language's copy of its folder
+}
+
+// client is a library, and the program that uses it.
+type client struct {
+	name string
+	in   *language
+	run  []string
+}
+
+// clients are all the libraries; each runs in the folder of its language.
+func clients() []client {
+	golang := &language{"go", "go", "go version", [][]string{{"go", "build", "-o", "bin/", "./..."}}}
+	redis8 := python("requirements-redis8.txt")
+	redis4 := python("requirements-redis4.txt")
+	node := &language{"js", "node and npm", "node --version && npm --version",
+		[][]string{{"npm", "ci", "--silent", "--ignore-scripts", "--no-audit", "--no-fund"}}}
+	java := &language{"java", "java 17 and maven", "javac --version && mvn --version",
+		[][]string{{"mvn", "--quiet", "--batch-mode", "compile", "dependency:copy-dependencies"}}}
+	rust := &language{"rust", "cargo", "cargo --version", [][]string{{"cargo", "build", "--quiet"}}}
+	c := &language{"c", "gcc and hiredis", "echo '#include <hiredis/hiredis.h>' | gcc -E -",
+		[][]string{{"gcc", "-Wall", "-Wextra", "-Werror", "-o", "draw", "draw.c", "-lhiredis"}}}
+	php := &language{"php", "php with its redis extension", `php -r 'exit(extension_loaded("redis") ? 0 : 1);'`, nil}
+	shell := &language{"shell", "bash and redis-cli", "bash --version && redis-cli --version", nil}
+	jvm := func(class string) []string {
+		return []string{"java", "-cp", "target/classes:target/dependency/*", "redleaf." + class}
+	}
+	return []client{
+		{"go-redis", golang, []string{"bin/goredis"}},
+		{"rueidis", golang, []string{"bin/rueidis"}},
+		{"redis-py 8", redis8, []string{"venv/bin/python", "draw.py"}},
+		{"redis-py 4", redis4, []string{"venv/bin/python", "draw.py"}},
+		{"ioredis", node, []string{"node", "ioredis.mjs"}},
+		{"node-redis 6", node, []string{"node", "noderedis.mjs", "redis"}},
+		{"node-redis 4", node, []string{"node", "noderedis.mjs", "redis4"}},
+		{"Jedis", java, jvm("JedisDraw")},
+		{"Lettuce", java, jvm("LettuceDraw")},
+		{"Redisson", java, jvm("RedissonDraw")},
+		{"redis-rs", rust, []string{"target/debug/draw"}},
+		{"hiredis", c, []string{"./draw"}},
+		{"phpredis", php, []string{"php", "draw.php"}},
+		{"redis-cli", shell, []string{"bash", "draw.sh"}},
+	}
+}
+
+// python is an environment of its own for one set of requirements.
+func python(requirements string) *language {
+	return &language{"python", "python3 with venv", "python3 -c 'import ensurepip, venv'", [][]string{
+		{"python3", "-m", "venv", "venv"},
+		{"venv/bin/pip", "install", "--quiet", "-r", requirements},
+	}}
+}
+
+func TestClients(t *testing.T) {
+	makeServer(t)
+	table := &summary{}
+	t.Cleanup(table.print)
+	modes := []mode{
+		{name: "plain, stopped", signal: syscall.SIGTERM},
+		{name: "auth, killed", signal: syscall.SIGKILL, password: "s3cret:/@% ü"},
+	}
+	for i := range modes {
+		modes[i].server = serve(t, modes[i].password)
+		modes[i].all = ledger{}
+	}
+	for _, c := range clients() {
+		t.Run(c.name, func(t *testing.T) {
+			dir, missing := c.in.prepare(t)
+			for _, m := range modes {
+				t.Run(m.name, func(t *testing.T) {
+					row := result{client: c.name, mode: m.name, outcome: "failed"}
+					defer func() { table.add(row) }()
+					if missing != "" {
+						row.outcome = "not run: " + missing
+						skip(t, row.outcome)
+					}
+					c.test(t, dir, m, &row)
+				})
+			}
+		})
+	}
+}
+
+// skip leaves a client out on a developer's machine; in CI everything must have run.
+func skip(t *testing.T, why string) {
+	if os.Getenv("CI") == "true" {
+		t.Fatal(why)
+	}
+	t.Skip(why)
+}
+
+// makeServer builds bin/redleaf.
+func makeServer(t *testing.T) {
+	t.Helper()
+	if out, err := exec.Command("make", "--silent", "-C", "../..", "build").CombinedOutput(); err != nil {
+		t.Fatalf("building redleaf: %v\n%s", err, out)
+	}
+}
