@@ -24,17 +24,11 @@ func (l *language) prepare(t *testing.T) (dir, missing string) {
 	if exec.Command("sh", "-c", l.probe).Run() != nil {
 		return "", l.needs + " missing"
 	}
-	// The last words of the commands tell apart two environments of one language.
-	name := l.name
-	if n := len(l.build); n > 0 {
-		words := l.build[n-1]
-		name += "-" + strings.Trim(filepath.Base(words[len(words)-1]), ".")
-	}
-	dir, err := filepath.Abs(filepath.Join(built, name))
+	dir, err := filepath.Abs(filepath.Join(built, l.name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := update(dir, os.DirFS(l.name)); err != nil {
+	if err := update(dir, os.DirFS(l.folder)); err != nil {
 		t.Fatal(err)
 	}
 	for _, words := range l.build {

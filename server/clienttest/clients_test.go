@@ -11,36 +11,33 @@ import (
 
 // language is a toolchain and how it makes its programs ready.
 type language struct {
-	name  string
-	needs string     // what must be installed, in words
-	probe string     // a shell command that succeeds where it is
-	build [][]string // commands, run in the language's copy of its folder
+	name   string
+	folder string     // where the programs are
+	needs  string     // what must be installed, in words
+	probe  string     // a shell command that succeeds where it is
+	build  [][]string // commands, run in a copy of the folder
 }
 
 // client is a library, and the program that uses it.
 type client struct {
 	name string
 	in   *language
-	run  []string
+	run  []string // in the copy of the folder
 }
 
-// clients are all the libraries; each runs in the folder of its language.
+// clients are all the libraries.
 func clients() []client {
-	golang := &language{"go", "go", "go version", [][]string{{"go", "build", "-o", "bin/", "./..."}}}
-	redis8 := python("requirements-redis8.txt")
-	redis4 := python("requirements-redis4.txt")
-	node := &language{"js", "node and npm", "node --version && npm --version",
-		[][]string{{"npm", "ci", "--silent", "--ignore-scripts", "--no-audit", "--no-fund"}}}
-	java := &language{"java", "java 17 and maven", "javac --version && mvn --version",
-		[][]string{{"mvn", "--quiet", "--batch-mode", "compile", "dependency:copy-dependencies"}}}
-	rust := &language{"rust", "cargo", "cargo --version", [][]string{{"cargo", "build", "--quiet"}}}
-	c := &language{"c", "gcc and hiredis", "echo '#include <hiredis/hiredis.h>' | gcc -E -",
-		[][]string{{"gcc", "-Wall", "-Wextra", "-Werror", "-o", "draw", "draw.c", "-lhiredis"}}}
-	php := &language{"php", "php with its redis extension", `php -r 'exit(extension_loaded("redis") ? 0 : 1);'`, nil}
-	shell := &language{"shell", "bash and redis-cli", "bash --version && redis-cli --version", nil}
-	jvm := func(class string) []string {
-		return []string{"java", "-cp", "target/classes:target/dependency/*", "redleaf." + class}
-	}
+	golang := &language{name: "go", folder: "go", needs: "go", probe: "go version",
+		build: [][]string{{"go", "build", "-o", "bin/", "./..."}}}
+	redis8, redis4 := python("redis8"), python("redis4")
+	node, java := node(), java()
+	rust := &language{name: "rust", folder: "rust", needs: "cargo", probe: "cargo --version",
+		build: [][]string{{"cargo", "build", "--quiet"}}}
+	c := &language{name: "c", folder: "c", needs: "gcc and hiredis", probe: "echo '#include <hiredis/hiredis.h>' | gcc -E -",
+		build: [][]string{{"gcc", "-Wall", "-Wextra", "-Werror", "-o", "draw", "draw.c", "-lhiredis"}}}
+	php := &language{name: "php", folder: "php", needs: "php and its redis extension",
+		probe: `php -r 'exit(extension_loaded("redis") ? 0 : 1);'`}
+	shell := &language{name: "shell", folder: "shell", needs: "redis-cli", probe: "redis-cli --version"}
 	return []client{
 		{"go-redis", golang, []string{"bin/goredis"}},
 		{"rueidis", golang, []string{"bin/rueidis"}},
@@ -61,10 +58,26 @@ func clients() []client {
 
 // python is an environment of its own for one set of requirements.
 func python(requirements string) *language {
-	return &language{"python", "python3 with venv", "python3 -c 'import ensurepip, venv'", [][]string{
-		{"python3", "-m", "venv", "venv"},
-		{"venv/bin/pip", "install", "--quiet", "-r", requirements},
-	}}
+	return &language{name: "python-" + requirements, folder: "python", needs: "python3 with venv",
+		probe: "python3 -c 'import ensurepip, venv'",
+		build: [][]string{
+			{"python3", "-m", "venv", "venv"},
+			{"venv/bin/pip", "install", "--quiet", "-r", "requirements-" + requirements + ".txt"},
+		}}
+}
+
+func node() *language {
+	return &language{name: "js", folder: "js", needs: "node and npm", probe: "node --version && npm --version",
+		build: [][]string{{"npm", "ci", "--silent", "--ignore-scripts", "--no-audit", "--no-fund"}}}
+}
+
+func java() *language {
+	return &language{name: "java", folder: "java", needs: "javac and maven", probe: "javac --version && mvn --version",
+		build: [][]string{{"mvn", "--quiet", "--batch-mode", "compile", "dependency:copy-dependencies"}}}
+}
+
+func jvm(class string) []string {
+	return []string{"java", "-cp", "target/classes:target/dependency/*", "redleaf." + class}
 }
 
 func TestClients(t *testing.T) {
