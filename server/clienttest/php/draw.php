@@ -5,7 +5,6 @@ declare(strict_types=1);
 
 const MANY = 10000;
 
-[$host, $port] = explode(':', getenv('REDLEAF_ADDR'));
 $own = 'segment:' . getenv('REDLEAF_TAG');
 $shared = 'segment:' . getenv('REDLEAF_SHARED');
 $snowflake = 'snowflake:' . getenv('REDLEAF_TAG');
@@ -51,17 +50,34 @@ function outage(Redis $db, string $key): void
             $failed++;
             $example = $err->getMessage();
             usleep(20000);
+            reconnect($db);
         }
     }
     tell('failed', $failed, $example);
 }
 
+/** phpredis reconnects by itself, but gives up for good when the server is not back at once. */
+function reconnect(Redis $db): void
+{
+    try {
+        connect($db);
+    } catch (RedisException) {
+        // The next draw says so.
+    }
+}
+
+function connect(Redis $db): void
+{
+    [$host, $port] = explode(':', getenv('REDLEAF_ADDR'));
+    $db->connect($host, (int) $port);
+    if (getenv('REDLEAF_PASSWORD') != '') {
+        $db->auth(getenv('REDLEAF_PASSWORD'));
+    }
+}
+
 tell('version', phpversion('redis'));
 $db = new Redis();
-$db->connect($host, (int) $port);
-if (getenv('REDLEAF_PASSWORD') != '') {
-    $db->auth(getenv('REDLEAF_PASSWORD'));
-}
+connect($db);
 
 tell('own', $db->incr($own));
 tell('block', $db->incrBy($own, 1000));

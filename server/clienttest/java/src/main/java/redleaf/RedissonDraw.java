@@ -22,8 +22,9 @@ final class RedissonDraw {
             report.tell("snowflake", db.getBucket(Report.SNOWFLAKE, StringCodec.INSTANCE).get());
             report.tellAll("shared", many(db, BatchOptions.ExecutionMode.IN_MEMORY, Report.SHARED, 10000));
             report.tellAll("own", many(db, BatchOptions.ExecutionMode.IN_MEMORY_ATOMIC, Report.OWN, 100));
-            report.tellAll("own", db.getQueue(Report.OWN, LongCodec.INSTANCE).poll(1000));
-            report.tellAll("snowflake", db.getQueue(Report.SNOWFLAKE, LongCodec.INSTANCE).poll(1000));
+            // RQueue.poll(1000) would be a Lua script; this is LPOP with a count.
+            report.tellAll("own", db.getDeque(Report.OWN, LongCodec.INSTANCE).pollFirst(1000));
+            report.tellAll("snowflake", db.getDeque(Report.SNOWFLAKE, LongCodec.INSTANCE).pollFirst(1000));
             unknown(db, report);
             report.outage(() -> db.getAtomicLong(Report.SHARED).incrementAndGet());
         } finally {
