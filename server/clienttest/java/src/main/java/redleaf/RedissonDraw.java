@@ -22,9 +22,9 @@ final class RedissonDraw {
             report.tell("snowflake", db.getBucket(Report.SNOWFLAKE, StringCodec.INSTANCE).get());
             report.tellAll("shared", many(db, BatchOptions.ExecutionMode.IN_MEMORY, Report.SHARED, 10000));
             report.tellAll("own", many(db, BatchOptions.ExecutionMode.IN_MEMORY_ATOMIC, Report.OWN, 100));
-            // RQueue.poll(1000) would be a Lua script; this is LPOP with a count.
-            report.tellAll("own", db.getDeque(Report.OWN, LongCodec.INSTANCE).pollFirst(1000));
-            report.tellAll("snowflake", db.getDeque(Report.SNOWFLAKE, LongCodec.INSTANCE).pollFirst(1000));
+            report.tellAll("own", pop(db, Report.OWN));
+            report.tellAll("snowflake", pop(db, Report.SNOWFLAKE));
+            script(db);
             unknown(db, report);
             report.outage(() -> db.getAtomicLong(Report.SHARED).incrementAndGet());
         } finally {
@@ -48,6 +48,25 @@ final class RedissonDraw {
             batch.getAtomicLong(key).incrementAndGetAsync();
         }
         return batch.execute().getResponses();
+    }
+
+    /** Redisson never sends LPOP with a count: this is a batch of 1,000 LPOP. */
+    private static List<?> pop(RedissonClient db, String key) {
+        RBatch batch = db.createBatch();
+        for (int i = 0; i < 1000; i++) {
+            batch.getQueue(key, LongCodec.INSTANCE).pollAsync();
+        }
+        return batch.execute().getResponses();
+    }
+
+    /** A poll with a limit is a script, and must fail at once: Redisson repeats some errors for ever. */
+    private static void script(RedissonClient db) {
+        try {
+            db.getQueue(Report.OWN, LongCodec.INSTANCE).poll(1000);
+        } catch (RedisException e) {
+            return;
+        }
+        throw new IllegalStateException("a script was run");
     }
 
     /** Redisson has no call for a command of one's own but a script, so its executor sends it. */
