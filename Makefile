@@ -5,7 +5,7 @@ BIN := bin/redleaf
 # Arguments for `make run`, e.g. make run ARGS="--listen 127.0.0.1:6380".
 ARGS ?=
 
-.PHONY: all build run deps test test-redis hostile lint bench fuzz clean
+.PHONY: all build run deps test test-redis test-clients hostile lint bench fuzz clean
 
 all: build
 
@@ -34,11 +34,17 @@ test-redis: build
 hostile: build deps
 	go run ./server/hostile -doc docs/hostile.md
 
+# Real client libraries of eight languages against a real server: docs/clients.md.
+test-clients:
+	server/clienttest/deps
+	go test -v -count=1 -tags clients -timeout 40m ./server/clienttest
+
 lint:
 	test -z "$$(gofmt -l .)" || { gofmt -d .; exit 1; }
-	go vet ./...
-	test -z "$$(go fix -diff ./... 2>&1)" || { go fix -diff ./...; exit 1; }
-	$(GOLANGCI) run --config .ci/golangci.yml ./...
+	go vet -tags clients ./...
+	cd server/clienttest/go && go vet ./...
+	test -z "$$(go fix -tags clients -diff ./... 2>&1)" || { go fix -tags clients -diff ./...; exit 1; }
+	$(GOLANGCI) run --config .ci/golangci.yml --build-tags clients ./...
 
 # Costs per id, and of whole requests over loopback.
 bench:

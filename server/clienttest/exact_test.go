@@ -4,6 +4,7 @@ package clienttest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os/exec"
 	"strconv"
@@ -14,11 +15,8 @@ import (
 
 // TestJavaScriptExact compares the ids that JavaScript got, and took apart by itself, with redleaf decode.
 func TestJavaScriptExact(t *testing.T) {
-	makeServer(t)
-	dir, missing := node().prepare(t)
-	if missing != "" {
-		skip(t, "not run: "+missing)
-	}
+	dir, err := node().prepare(t.Context())
+	need(t, err)
 	for _, kind := range []struct {
 		name   string
 		layout []string
@@ -85,7 +83,7 @@ func exact(t *testing.T, dir, addr, library, kind string) *exactly {
 
 // complaint is what a program wrote to standard error.
 func complaint(err error) string {
-	if exit, ok := err.(*exec.ExitError); ok {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return string(exit.Stderr)
 	}
 	return ""

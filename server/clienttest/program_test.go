@@ -28,6 +28,7 @@ type mode struct {
 // test runs the program of a client once, with a restart of the server in the middle.
 func (c client) test(t *testing.T, dir string, m mode, row *result) {
 	t.Helper()
+	row.outcome = "failed"
 	got, err := c.draw(t, dir, m)
 	row.version, row.connected = got.version, len(got.ids) > 0
 	row.ids, row.failed, row.example = len(got.ids), got.failed, got.example

@@ -84,7 +84,7 @@ func (s *server) start() error {
 	case <-serving:
 		return nil
 	case <-ended:
-		return fmt.Errorf("redleaf did not serve: %v\n%s", s.cmd.Wait(), s.logged())
+		return fmt.Errorf("redleaf did not serve: %w\n%s", s.cmd.Wait(), s.logged())
 	case <-time.After(time.Minute):
 		s.end(syscall.SIGKILL)
 		return fmt.Errorf("redleaf did not serve within a minute:\n%s", s.logged())

@@ -5,6 +5,7 @@ package clienttest
 import (
 	"fmt"
 	"os"
+	"strings"
 	"text/tabwriter"
 )
 
@@ -18,9 +19,26 @@ type result struct {
 	outcome               string
 }
 
-type summary struct{ rows []result }
+type summary struct{ rows []*result }
 
-func (s *summary) add(row result) { s.rows = append(s.rows, row) }
+// add makes a client's rows, one a mode. With an error there is nothing to run.
+func (s *summary) add(client string, modes []mode, err error) []*result {
+	outcome := ""
+	if err != nil {
+		outcome = "not run: " + firstLine(err.Error())
+	}
+	var rows []*result
+	for _, m := range modes {
+		rows = append(rows, &result{client: client, mode: m.name, outcome: outcome})
+	}
+	s.rows = append(s.rows, rows...)
+	return rows
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
 
 // print writes the table to standard output.
 func (s *summary) print() {

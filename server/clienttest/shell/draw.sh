@@ -34,7 +34,7 @@ tell error redis-cli -h "$host" -p "$port" REDLEAFNOPE a
 
 echo ready
 failed=0 after=0 example=''
-# Every call is a connection of its own: one process draws the lot, as a shell script would.
+# Every call is a process and a connection of its own.
 while [ $after -lt 10 ]; do
   up=0
   [ ! -e "$REDLEAF_UP" ] || up=1
