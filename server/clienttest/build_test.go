@@ -59,9 +59,9 @@ func need(t *testing.T, err error) {
 	_, missing := errors.AsType[missingError](err)
 	switch {
 	case missing && os.Getenv("CI") != "true":
-		t.Skip("not run: ", err)
+		t.Skip("not run:", err)
 	case err != nil:
-		t.Fatal("not run: ", err)
+		t.Fatal("not run:", err)
 	}
 }
 

@@ -75,7 +75,7 @@ func python(requirements string) *language {
 
 func node() *language {
 	return &language{name: "js", folder: "js", needs: "node 20 or newer with npm",
-		probe: `npm --version && node -e 'process.exit(parseInt(process.versions.node) < 20)'`,
+		probe: `npm --version && node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)'`,
 		build: [][]string{{"npm", "ci", "--silent", "--ignore-scripts", "--no-audit", "--no-fund"}}}
 }
 
