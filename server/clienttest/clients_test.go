@@ -33,8 +33,7 @@ type client struct {
 
 // clients are all the libraries.
 func clients() []client {
-	golang := &language{name: "go", folder: "go", needs: "go", probe: "go version",
-		build: [][]string{{"go", "build", "-o", "bin/", "./..."}}}
+	golang := golang()
 	redis8, redis4 := python("redis8"), python("redis4")
 	node, java := node(), java()
 	rust := &language{name: "rust", folder: "rust", needs: "cargo 1.88 or newer",
@@ -61,6 +60,11 @@ func clients() []client {
 		{"phpredis", php, []string{"php", "draw.php"}},
 		{"redis-cli", shell, []string{"bash", "draw.sh"}},
 	}
+}
+
+func golang() *language {
+	return &language{name: "go", folder: "go", needs: "go", probe: "go version",
+		build: [][]string{{"go", "build", "-o", "bin/", "./..."}}}
 }
 
 // python is an environment of its own for one set of requirements.

@@ -44,6 +44,9 @@ func (r *Report) Block(last int64) { fmt.Fprintln(r.out, "block", last) }
 // Refused gives the text of the error that an unknown command got.
 func (r *Report) Refused(err error) { fmt.Fprintln(r.out, "error", err) }
 
+// Flush hands over what was told so far.
+func (r *Report) Flush() error { return r.out.Flush() }
+
 // Outage draws until the server went away and came back, and 10 ids more.
 func (r *Report) Outage(draw func() (int64, error)) {
 	fmt.Fprintln(r.out, "ready")
