@@ -5,9 +5,10 @@ import (
 	"bytes"
 	"context"
 	"net"
+	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -241,35 +242,87 @@ func escapeInline(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
 
-// redis-cli and redis-benchmark, the tools that everyone tries first, work as with Redis.
-func TestRedisTools(t *testing.T) {
-	s := newTestServer(t)
-	host, port, _ := net.SplitHostPort(s.addr)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+// tool runs one of Redis's own programs against the server until it ends, or for a moment if it would go on for ever.
+func tool(t *testing.T, addr, stdin, name string, args ...string) string {
+	t.Helper()
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	endless := slices.Contains(args, "--stat") || slices.Contains(args, "--latency")
+	limit := time.Minute
+	if endless {
+		limit = 1500 * time.Millisecond
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	run := func(stdin, name string, args ...string) string {
-		t.Helper()
-		cmd := exec.CommandContext(ctx, name, append([]string{"-h", host, "-p", port}, args...)...)
-		cmd.Stdin = strings.NewReader(stdin)
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Errorf("%s %v: %v\n%s", name, args, err, out)
+	args = append([]string{"-h", host, "-p", port}, args...)
+	if endless { // what it has printed when it is interrupted would be in its buffer
+		name, args = "stdbuf", append([]string{"-o0", name}, args...)
+	}
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.Stdin = strings.NewReader(stdin)
+	out, err := cmd.CombinedOutput()
+	if err != nil && !endless {
+		t.Errorf("%s %v: %v\n%s", name, args, err, out)
+	}
+	return string(out)
+}
+
+// redis-cli and redis-benchmark, the tools that everyone tries first, work as with Redis.
+func TestRedisCLI(t *testing.T) {
+	addr := newTestServer(t).addr
+	for _, tt := range []struct {
+		args        []string
+		stdin, says string
+	}{
+		{nil, "INCR segment:a\nINCR segment:a\nHGET segment:a last\n", "1\n2\n2\n"},
+		{[]string{"--bigkeys"}, "", "Sampled 1 keys"},
+		{[]string{"-3", "HGETALL", "segment:a"}, "", "max_id 1001"},
+		{[]string{"--pipe"}, repeat(3, "INCR segment:pipe"), "errors: 0, replies: 3"},
+		{[]string{"--stat", "-i", "0.2"}, "", "keys"},
+		{[]string{"--latency"}, "", " "}, // min, max, avg when it is interrupted
+		{[]string{"--scan"}, "", "segment:a"},
+		{[]string{"--memkeys"}, "", "Sampled 2 keys"},
+	} {
+		if got := tool(t, addr, tt.stdin, "redis-cli", tt.args...); !strings.Contains(got, tt.says) || strings.Contains(got, "ERR") {
+			t.Errorf("redis-cli %v says %q", tt.args, got)
 		}
-		return string(out)
 	}
-	if got := run("INCR segment:a\nINCR segment:a\nHGET segment:a last\n", "redis-cli"); got != "1\n2\n2\n" {
-		t.Errorf("redis-cli says %q", got)
+}
+
+func TestRedisBenchmark(t *testing.T) {
+	addr := newTestServer(t, func(c *Config) { c.BareKeys = true }).addr
+	for _, args := range []string{
+		"-t ping,incr -n 2000", "-t ping,incr -n 5000 -P 100", "-n 2000 INCR segment:x", "-n 5000 -P 100 INCR segment:x", "-n 2000 GET snowflake:x", "-n 5000 -P 100 GET snowflake:x",
+		"-n 500 -P 10 LPOP segment:x 100", "-n 2000 -c 200 INCR segment:x", "-n 2000 -3 INCR segment:x", "-n 2000 -r 100 INCR counter:__rand_int__",
+	} {
+		got := tool(t, addr, "", "redis-benchmark", append([]string{"-q"}, strings.Fields(args)...)...)
+		if !strings.Contains(got, "requests per second") || strings.Contains(got, "rror") {
+			t.Errorf("redis-benchmark %s says %q", args, got)
+		}
 	}
-	if got := run("", "redis-cli", "--bigkeys"); !strings.Contains(got, "Sampled 1 keys") {
-		t.Errorf("redis-cli --bigkeys says %q", got)
-	}
-	if got := run("", "redis-cli", "-3", "HGETALL", "segment:a"); !regexp.MustCompile(`(?m)^max_id 1001$`).MatchString(got) {
-		t.Errorf("redis-cli -3 HGETALL says %q", got)
-	}
-	if got := run(repeat(3, "INCR segment:pipe"), "redis-cli", "--pipe"); !strings.Contains(got, "errors: 0, replies: 3") {
-		t.Errorf("redis-cli --pipe says %q", got)
-	}
-	if got := run("", "redis-benchmark", "-n", "5000", "-P", "50", "-q", "INCR", "segment:b"); !strings.Contains(got, "requests per second") || strings.Contains(got, "rror") {
-		t.Errorf("redis-benchmark says %q", got)
+}
+
+// What redis_exporter sends at each scrape is answered without an error, and INFO has the lines it reads.
+func TestExporterSequence(t *testing.T) {
+	k := dial(t, "tcp", newTestServer(t).addr)
+	k.do("INCR segment:a")
+	for _, line := range []string{"CLIENT SETNAME redis_exporter", "CONFIG GET *", "INFO ALL", "LATENCY LATEST", "LATENCY HISTOGRAM", "SLOWLOG LEN", "SLOWLOG GET 1", "COMMAND INFO incr get"} {
+		got := k.do(line)
+		if strings.HasPrefix(got, "-") {
+			t.Errorf("%s: %q", line, got)
+		}
+		if line != "INFO ALL" {
+			continue
+		}
+		for _, want := range []string{"uptime_in_seconds", "connected_clients", "used_memory", "used_memory_rss", "used_memory_peak", "maxmemory", "total_connections_received",
+			"total_commands_processed", "instantaneous_ops_per_sec", "total_net_input_bytes", "total_net_output_bytes", "rejected_connections", "role", "used_cpu_sys", "used_cpu_user",
+			"cmdstat_incr", "db0", "loading", "maxclients", "connected_slaves"} {
+			if !strings.Contains(got, "\n"+want+":") {
+				t.Errorf("INFO ALL lacks %s", want)
+			}
+		}
 	}
 }
