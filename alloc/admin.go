@@ -129,13 +129,12 @@ func (a *Allocator) entry(name string) (*tag, error) {
 		return nil, ErrClosed
 	}
 	delete(a.refusals, name)
-	t := a.tags[name]
-	if t == nil {
-		t = newTag(a, Row{Tag: name})
-		t.gone = true
-		a.tags[name] = t
+	if t := a.tags.get([]byte(name)); t != nil {
+		return t, nil
 	}
-	return t, nil
+	t := newTag(a, Row{Tag: name})
+	t.gone = true
+	return a.tags.add(t), nil
 }
 
 // outcome marks an error that is none of the sentinels as one whose effect is unknown.

@@ -24,10 +24,10 @@ type Allocator struct {
 	quit    context.Context // pauses and periodic work; ends when Close begins
 	endQuit context.CancelFunc
 	work    sync.WaitGroup // every goroutine of the allocator
+	tags    index          // in use
 	trouble chan struct{}  // holds a token for each lease under way of a tag whose last one failed
 
 	mu       sync.RWMutex // protects everything below
-	tags     map[string]*tag
 	openings map[string]*opening
 	refusals map[string]refusal // by name, of names that are not in use
 	closed   bool
@@ -37,8 +37,8 @@ type Allocator struct {
 func New(store Store, cfg Config) *Allocator {
 	a := &Allocator{
 		store: store, cfg: cfg.withDefaults(),
-		trouble: make(chan struct{}, maxTrouble),
-		tags:    map[string]*tag{}, openings: map[string]*opening{}, refusals: map[string]refusal{},
+		trouble:  make(chan struct{}, maxTrouble),
+		openings: map[string]*opening{}, refusals: map[string]refusal{},
 	}
 	a.wait.Store(int64(a.cfg.Wait))
 	a.life, a.endLife = context.WithCancel(context.Background())
@@ -56,13 +56,10 @@ func (a *Allocator) SetWait(d time.Duration) { a.wait.Store(int64(d)) }
 // Take draws up to n ids (n >= 1) of the tag without waiting and returns the first and how many: they are consecutive.
 // It returns 0 when none are at hand, for whatever reason; Draw then waits or says why. It does not allocate.
 func (a *Allocator) Take(name []byte, n int64) (first, got int64) {
-	a.mu.RLock()
-	t := a.tags[string(name)]
-	a.mu.RUnlock()
-	if t == nil {
-		return 0, 0
+	if t := a.tags.get(name); t != nil {
+		return t.take(n)
 	}
-	return t.take(n)
+	return 0, 0
 }
 
 // Draw draws n ids (1 to MaxBatch) of the tag, rising, and passes them to emit in runs of consecutive ids. It waits

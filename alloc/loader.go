@@ -76,6 +76,7 @@ func (t *tag) refill() error {
 	if err != nil || n == 0 {
 		return err
 	}
+	begun := time.Now()
 	r, err := t.leaseAbove(n)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -86,7 +87,7 @@ func (t *tag) refill() error {
 		t.failed(err)
 		return err
 	}
-	t.refilled(r, step)
+	t.refilled(r, step, begun)
 	return nil
 }
 
@@ -136,12 +137,15 @@ func (t *tag) nextStep(now time.Time) int64 {
 }
 
 // refilled takes in a segment leased by refill. The loader and t.mu are held.
-func (t *tag) refilled(r Range, step int64) {
+func (t *tag) refilled(r Range, step int64, begun time.Time) {
 	t.slow = t.waited && t.step != 0 // the first segment is always waited for: that says nothing about the step
 	t.waited = false
 	t.step = step
-	t.filledAt = time.Now()
+	now := time.Now()
+	t.pace.refill(t.issued, now, now.Sub(begun))
+	t.filledAt = now
 	t.refills++
+	t.segs.expect(t.pace.ahead())
 	t.segs.push(r)
 	t.wake()
 }

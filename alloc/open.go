@@ -60,9 +60,7 @@ func passing(err error) bool {
 
 // inUse returns the tag if it is in use here and has not been found deleted.
 func (a *Allocator) inUse(name string) *tag {
-	a.mu.RLock()
-	t := a.tags[name]
-	a.mu.RUnlock()
+	t := a.tags.get([]byte(name))
 	if t == nil || t.isGone() {
 		return nil
 	}
@@ -147,11 +145,9 @@ func (a *Allocator) lookup(name string) (Row, error) {
 // forgotten. a.mu is held.
 func (a *Allocator) adopt(row Row) *tag {
 	delete(a.refusals, row.Tag)
-	t := a.tags[row.Tag]
+	t := a.tags.get([]byte(row.Tag))
 	if t == nil {
-		t = newTag(a, row)
-		a.tags[row.Tag] = t
-		return t
+		return a.tags.add(newTag(a, row))
 	}
 	t.update(row)
 	return t

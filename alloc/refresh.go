@@ -36,9 +36,7 @@ func (a *Allocator) refreshAll(ctx context.Context) error {
 }
 
 func (a *Allocator) refreshed(row Row) {
-	a.mu.RLock()
-	t := a.tags[row.Tag]
-	a.mu.RUnlock()
+	t := a.tags.get([]byte(row.Tag))
 	if t != nil && !t.isGone() {
 		t.update(row)
 	}

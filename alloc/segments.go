@@ -1,14 +1,19 @@
 package alloc
 
-// queueDepth is how many segments may stand ready behind the current one: one, as in Leaf.
-const queueDepth = 1
+import "math"
+
+// maxQueue is how many segments may stand ready behind the current one. Leaf has one; a tag whose segments last hardly
+// longer than a refill takes has as many as it needs.
+const maxQueue = 8
 
 // segments is what this node owns of one tag and has not issued: the current segment and those queued behind it, each
 // above the one before. The zero value is empty. It is not safe for concurrent use.
 type segments struct {
 	cur      Range
+	tenth    int64 // where a tenth of the current segment is used: with nothing queued, Leaf's rule refills here
 	refillAt int64 // once cur.First is here or above, a refill is due
 	queue    []Range
+	ahead    int64 // ids that should be at hand, so that none is missing while a refill takes its time
 }
 
 // take removes up to n ids (n >= 1) from the front. They are consecutive; got is 0 when there is none.
@@ -70,13 +75,33 @@ func (s *segments) promote() bool {
 	}
 	s.setCurrent(s.queue[0])
 	s.queue = append(s.queue[:0], s.queue[1:]...)
+	s.plan()
 	return true
 }
 
-// setCurrent makes r the current segment. A refill is due once a tenth of it is used, as in Leaf.
 func (s *segments) setCurrent(r Range) {
 	s.cur = r
-	s.refillAt = r.First + (r.Len()+9)/10
+	s.tenth = r.First + (r.Len()+9)/10
+	s.plan()
+}
+
+// expect says how many ids should be at hand.
+func (s *segments) expect(ahead int64) {
+	s.ahead = ahead
+	s.plan()
+}
+
+// plan works out where in the current segment a refill is due: with nothing queued once a tenth of it is used, as in Leaf,
+// and in any case while fewer ids are at hand than are expected to go during a refill.
+func (s *segments) plan() {
+	switch short := s.cur.End + s.queued() - s.ahead; {
+	case len(s.queue) == 0:
+		s.refillAt = min(s.tenth, short)
+	case len(s.queue) < maxQueue && s.ahead > 0:
+		s.refillAt = short
+	default:
+		s.refillAt = math.MaxInt64
+	}
 }
 
 // push adds a leased range, which must lie above all that is held.
@@ -86,15 +111,16 @@ func (s *segments) push(r Range) {
 		return
 	}
 	s.queue = append(s.queue, r)
+	s.plan()
 }
 
 // drop forgets everything held.
-func (s *segments) drop() { *s = segments{} }
+func (s *segments) drop() { *s = segments{ahead: s.ahead} }
 
 func (s *segments) empty() bool { return s.cur.First == s.cur.End && len(s.queue) == 0 }
 
-// low reports whether a refill is due: a tenth of the current segment is used and the queue has room.
-func (s *segments) low() bool { return s.cur.First >= s.refillAt && len(s.queue) < queueDepth }
+// low reports whether a refill is due.
+func (s *segments) low() bool { return s.cur.First >= s.refillAt }
 
 // queued returns how many ids stand ready behind the current segment.
 func (s *segments) queued() (n int64) {

@@ -156,7 +156,7 @@ func TestSegmentsAgainstAList(t *testing.T) {
 		for range 60 {
 			switch rng.IntN(4) {
 			case 0:
-				if len(s.queue) < queueDepth {
+				if len(s.queue) < maxQueue {
 					next += rng.Int64N(2) * 7
 					r := Range{next, next + 1 + rng.Int64N(12)}
 					next = r.End

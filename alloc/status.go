@@ -86,12 +86,4 @@ func (a *Allocator) Totals() Totals {
 }
 
 // all returns the tags in use, in no order.
-func (a *Allocator) all() []*tag {
-	a.mu.RLock()
-	defer a.mu.RUnlock()
-	tags := make([]*tag, 0, len(a.tags))
-	for _, t := range a.tags {
-		tags = append(tags, t)
-	}
-	return tags
-}
+func (a *Allocator) all() []*tag { return a.tags.list() }

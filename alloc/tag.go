@@ -42,6 +42,7 @@ type tag struct {
 
 	step     int64     // ids the last refill leased by the step rule; 0 before the first
 	filledAt time.Time // when it did
+	pace     pace      // how fast ids go and refills come
 	waited   bool      // calls have waited since that refill was granted
 	slow     bool      // calls had to wait for that refill itself
 
