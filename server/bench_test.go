@@ -2,10 +2,14 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net"
+	"strings"
 	"testing"
 	"time"
+
+	"redleaf/snowflake"
 )
 
 // discardConn is a connection whose replies nobody reads.
@@ -39,16 +43,40 @@ func TestNoAllocationPerCommand(t *testing.T) {
 	}
 }
 
-// BenchmarkLoop is the cost of a command without the network.
+// BenchmarkLoop is the cost of a command without the network: of equal ones in a row, and of ten tags in turn.
 func BenchmarkLoop(b *testing.B) {
-	for _, line := range []string{"INCR segment:a", "GET snowflake:a", "PING"} {
-		b.Run(line, func(b *testing.B) {
-			const depth = 1024
-			serve := batchOf(newTestServer(b).Server, []byte(repeat(depth, line)))
+	const depth = 1000
+	tens := ""
+	for i := range 10 {
+		tens += inlined(fmt.Sprintf("INCR segment:tag%d", i))
+	}
+	for _, bb := range []struct{ name, input string }{
+		{"incr", repeat(depth, "INCR segment:a")},
+		{"incr-apart", strings.Repeat(inlined("INCR segment:a")+"*0\r\n", depth)},
+		{"incr-10-tags", strings.Repeat(tens, depth/10)},
+		{"get-snowflake", repeat(depth, "GET snowflake:a")},
+		{"get-snowflake-apart", strings.Repeat(inlined("GET snowflake:a")+"*0\r\n", depth)},
+		{"lpop-1000", inlined("LPOP segment:a 1000")},
+		{"ping", repeat(depth, "PING")},
+	} {
+		b.Run(bb.name, func(b *testing.B) {
+			serve := batchOf(newTestServer(b, manyWorkers(b)).Server, []byte(bb.input))
 			for i := 0; i < b.N; i += depth {
 				serve()
 			}
 		})
+	}
+}
+
+// manyWorkers gives the server 64 worker ids: with one the layout, 4,096 ids a millisecond, would be all that is measured.
+func manyWorkers(b *testing.B) func(*Config) {
+	return func(c *Config) {
+		node, err := snowflake.Start(b.Context(), snowflake.NewMemWindows(nowMs), snowflake.Config{Workers: 64})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { node.Close(context.Background()) })
+		c.Snowflakes = node
 	}
 }
 

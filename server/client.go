@@ -134,7 +134,7 @@ func (c *client) end() {
 
 // batch serves every complete request received and reports whether the connection goes on.
 func (c *client) batch() (open bool) {
-	c.vain, c.timedSum = false, 0
+	c.timedSum = 0
 	begun := time.Now()
 	open = c.serveReceived()
 	ended := time.Now()
@@ -155,16 +155,23 @@ func (c *client) serveReceived() (open bool) {
 			return true
 		}
 		c.request = size
-		request := c.in.unread()[:size]
-		c.in.consume(size)
+		received := c.in.unread()
 		if skip {
+			c.in.consume(size)
 			continue
 		}
-		if err := c.split(request); err != nil {
+		if err := c.split(received[:size]); err != nil {
 			c.breakOff(err)
 			return false
 		}
-		if len(c.args) > 0 {
+		k := 1
+		if received[0] == '*' {
+			k = equalRun(received, size)
+		}
+		c.in.consume(k * size)
+		if k > 1 {
+			c.executeRun(c.args, k)
+		} else if len(c.args) > 0 {
 			c.execute(c.args)
 		}
 		if c.closing {
@@ -230,6 +237,7 @@ func (c *client) receive() bool {
 		wasDraining := !c.drainEnd.IsZero()
 		n, err := c.conn.Read(room)
 		c.s.stats.bytesIn.Add(int64(n))
+		c.vain = c.vain && c.in.filled // a read that filled the buffer was not the end of its pipeline
 		c.in.received(n)
 		if n > 0 {
 			return true

@@ -21,7 +21,8 @@ type command struct {
 	about  string // one line, for COMMAND DOCS
 	subs   string // its subcommands, each with its arity: "get:-3 help:2"
 	run    func(*client, [][]byte) error
-	index  int // its place in the table
+	many   runner // answers equal requests in a row; nil: one by one
+	index  int    // its place in the table
 }
 
 type flag uint16
@@ -159,7 +160,7 @@ func (c *client) call(cmd *command, args [][]byte) {
 		c.fail(errorReply(err))
 	}
 	if c.slowSince.IsZero() {
-		c.tally.add(cmd.index)
+		c.tally.add(cmd.index, 1)
 		return
 	}
 	c.timed(cmd, args, time.Since(c.slowSince))

@@ -232,9 +232,7 @@ func (c *client) popOne(key []byte) error {
 // drawMany appends count ids as bulk strings. After an error the caller takes back what was appended.
 func (c *client) drawMany(kind keyKind, tag []byte, count int64) error {
 	emit := func(first, n int64) {
-		for id := first; id < first+n; id++ {
-			c.out = appendBulkInt(c.out, id)
-		}
+		c.out = appendBulkIntRun(c.out, first, n)
 	}
 	switch {
 	case kind == segmentKey && c.s.cfg.Segments == nil:

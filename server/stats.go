@@ -129,12 +129,12 @@ type tally struct {
 	total   int64
 }
 
-func (t *tally) add(index int) {
+func (t *tally) add(index int, n int64) {
 	if t.counts[index] == 0 {
 		t.touched = append(t.touched, index)
 	}
-	t.counts[index]++
-	t.total++
+	t.counts[index] += n
+	t.total += n
 }
 
 // flush adds the batch, which took the given time, to the server's sums. Commands that were timed one by one are not in
