@@ -36,6 +36,7 @@ type client struct {
 
 	in     input
 	framer framer
+	memo   memo
 	args   [][]byte
 	out    []byte
 	held   int64 // taken from the budget for replies
@@ -146,7 +147,8 @@ func (c *client) batch() (open bool) {
 
 func (c *client) serveReceived() (open bool) {
 	for {
-		size, skip, err := c.framer.scan(c.in.unread())
+		received := c.in.unread()
+		cmd, args, size, err := c.next(received)
 		if err != nil {
 			c.breakOff(err)
 			return false
@@ -154,25 +156,14 @@ func (c *client) serveReceived() (open bool) {
 		if size == 0 {
 			return true
 		}
-		c.request = size
-		received := c.in.unread()
-		if skip {
-			c.in.consume(size)
-			continue
-		}
-		if err := c.split(received[:size]); err != nil {
-			c.breakOff(err)
-			return false
-		}
 		k := 1
 		if received[0] == '*' {
 			k = equalRun(received, size)
 		}
 		c.in.consume(k * size)
-		if k > 1 {
-			c.executeRun(c.args, k)
-		} else if len(c.args) > 0 {
-			c.execute(c.args)
+		c.request = size
+		if len(args) > 0 {
+			c.executeRun(cmd, args, k)
 		}
 		if c.closing {
 			return false
@@ -181,6 +172,30 @@ func (c *client) serveReceived() (open bool) {
 			return false
 		}
 	}
+}
+
+// next finds the first request in what was received: its command, if there is one of the name, its arguments (none when
+// it is to be skipped) and its size; 0: it is not complete.
+func (c *client) next(received []byte) (cmd *command, args [][]byte, size int, err error) {
+	if !c.framer.begun() {
+		if r := c.memo.expected(received); r != nil {
+			return r.cmd, r.args, len(r.raw), nil
+		}
+	}
+	size, skip, err := c.framer.scan(received)
+	if err != nil || size == 0 || skip {
+		return nil, nil, size, err
+	}
+	if err := c.split(received[:size]); err != nil {
+		return nil, nil, 0, err
+	}
+	if len(c.args) > 0 {
+		cmd = c.lookup(c.args[0])
+	}
+	if cmd != nil && cmd.many != nil && received[0] == '*' {
+		c.memo.learn(received[:size], cmd)
+	}
+	return cmd, c.args, size, nil
 }
 
 // split cuts one whole request into c.args, which point into it.

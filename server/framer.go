@@ -86,6 +86,9 @@ func (f *framer) scan(buf []byte) (size int, skip bool, err error) {
 	return size, false, nil
 }
 
+// begun reports whether a part of a request was scanned.
+func (f *framer) begun() bool { return f.header || f.pos > 0 }
+
 func (f *framer) reset() { f.pos, f.args, f.header = 0, 0, false }
 
 // bulk returns where the argument that starts at f.pos ends; 0: not received yet.

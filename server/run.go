@@ -34,38 +34,33 @@ func periodic(buf []byte, size, n int) bool {
 type runner func(c *client, args [][]byte, k int) int
 
 // executeRun answers k equal requests in a row.
-func (c *client) executeRun(args [][]byte, k int) {
-	cmd := c.lookup(args[0])
-	if cmd == nil || cmd.many == nil || !c.mayRun(cmd, args) {
-		for range k {
-			c.execute(args)
-			if c.closing || len(c.out) >= flushAt && c.flush() != nil {
-				c.closing = true
-				return
-			}
-		}
+func (c *client) executeRun(cmd *command, args [][]byte, k int) {
+	if k == 1 && !c.running(cmd, args) {
+		c.execute(args)
 		return
 	}
-	c.last, c.lastSub = cmd, ""
-	for k > 0 {
-		n := cmd.many(c, args, k)
+	for k > 0 && !c.closing {
+		n := 0
+		if c.running(cmd, args) {
+			n = cmd.many(c, args, k)
+		}
 		if n == 0 {
 			c.execute(args) // waits, or says why not
 			n = 1
 		} else {
+			c.last, c.lastSub = cmd, ""
 			c.tally.add(cmd.index, int64(n))
 		}
 		k -= n
-		if len(c.out) >= flushAt && c.flush() != nil {
+		if k > 0 && len(c.out) >= flushAt && c.flush() != nil {
 			c.closing = true
-			return
 		}
 	}
 }
 
-// mayRun reports whether nothing but the command itself decides about each of the requests.
-func (c *client) mayRun(cmd *command, args [][]byte) bool {
-	return c.free && !c.tx.open && c.reply == replyOn && cmd.fits(len(args)) && !c.s.timesAll()
+// running reports whether nothing but the command itself decides about the request.
+func (c *client) running(cmd *command, args [][]byte) bool {
+	return cmd != nil && cmd.many != nil && c.free && !c.tx.open && c.reply == replyOn && cmd.fits(len(args)) && !c.s.timesAll()
 }
 
 // manyIncr is INCR in a row.
