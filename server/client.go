@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tidwall/redcon"
@@ -36,7 +37,7 @@ type client struct {
 
 	in     input
 	framer framer
-	memo   memo
+	memo   *memo // nil: nothing is remembered
 	args   [][]byte
 	out    []byte
 	held   int64 // taken from the budget for replies
@@ -65,6 +66,8 @@ type client struct {
 	db              int    // as selected; it makes no difference
 	name            string // CLIENT SETNAME
 	libName, libVer string // CLIENT SETINFO
+
+	resting atomic.Bool // the connection is idle and holds no buffers
 
 	mu    sync.Mutex // protects shown, which other connections read
 	shown shown
@@ -177,6 +180,9 @@ func (c *client) serveReceived() (open bool) {
 // next finds the first request in what was received: its command, if there is one of the name, its arguments (none when
 // it is to be skipped) and its size; 0: it is not complete.
 func (c *client) next(received []byte) (cmd *command, args [][]byte, size int, err error) {
+	if c.memo == nil {
+		c.memo = new(memo)
+	}
 	if !c.framer.begun() {
 		if r := c.memo.expected(received); r != nil {
 			return r.cmd, r.args, len(r.raw), nil
@@ -255,9 +261,19 @@ func (c *client) receive() bool {
 		c.vain = c.vain && c.in.filled // a read that filled the buffer was not the end of its pipeline
 		c.in.received(n)
 		if n > 0 {
+			if c.resting.Load() {
+				c.resting.Store(false)
+			}
 			return true
 		}
 		if wasDraining || !errors.Is(err, os.ErrDeadlineExceeded) || !c.draining() && c.idleTooLong(since) {
+			return false
+		}
+		if c.draining() {
+			continue
+		}
+		c.rest()
+		if room = c.in.room(); room == nil {
 			return false
 		}
 	}

@@ -94,14 +94,15 @@ type rate struct {
 	perSecond atomic.Int64
 }
 
-// sample keeps the rate until the server's life ends.
+// sample does what is to be done once a second, the rate first of all, until the server's life ends.
 func (s *Server) sample() {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
 	last := s.stats.commands.Load()
 	for {
 		select {
-		case <-ticker.C:
+		case at := <-ticker.C:
+			s.restIdle(at)
 			now := s.stats.commands.Load()
 			s.stats.rate.perSecond.Store(max(0, now-last)) // RESETSTAT sets it back
 			last = now
