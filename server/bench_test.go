@@ -46,14 +46,14 @@ func TestNoAllocationPerCommand(t *testing.T) {
 // BenchmarkLoop is the cost of a command without the network: of equal ones in a row, and of ten tags in turn.
 func BenchmarkLoop(b *testing.B) {
 	const depth = 1000
-	tens := ""
+	var tens strings.Builder
 	for i := range 10 {
-		tens += inlined(fmt.Sprintf("INCR segment:tag%d", i))
+		tens.WriteString(inlined(fmt.Sprintf("INCR segment:tag%d", i)))
 	}
 	for _, bb := range []struct{ name, input string }{
 		{"incr", repeat(depth, "INCR segment:a")},
 		{"incr-apart", strings.Repeat(inlined("INCR segment:a")+"*0\r\n", depth)},
-		{"incr-10-tags", strings.Repeat(tens, depth/10)},
+		{"incr-10-tags", strings.Repeat(tens.String(), depth/10)},
 		{"get-snowflake", repeat(depth, "GET snowflake:a")},
 		{"get-snowflake-apart", strings.Repeat(inlined("GET snowflake:a")+"*0\r\n", depth)},
 		{"lpop-1000", inlined("LPOP segment:a 1000")},

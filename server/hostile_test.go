@@ -236,6 +236,7 @@ func TestMemoryBudget(t *testing.T) {
 func TestPanicCostsOneConnection(t *testing.T) {
 	var log bytes.Buffer
 	s := newIdleServer(t, func(c *Config) { c.Logger = newLogger(&log) })
+	s.panics = 1
 	s.commands["boom"] = &command{name: "boom", arity: 1, run: func(*client, [][]byte) error { panic("boom") }}
 	s.start(t)
 	other := dial(t, "tcp", s.addr)

@@ -22,8 +22,9 @@ const replyTimeout = 20 * time.Second
 // testServer is a running server on stores in memory.
 type testServer struct {
 	*Server
-	addr  string
-	store *alloc.MemStore
+	addr   string
+	store  *alloc.MemStore
+	panics int64 // that the test brings about
 }
 
 // newTestServer starts a server on a free port; the test's end stops it.
@@ -67,6 +68,9 @@ func (s *testServer) start(t testing.TB) {
 	go func() { done <- s.Serve(l) }()
 	t.Cleanup(func() {
 		s.Shutdown(context.Background())
+		if n := s.stats.panics.Load(); n != s.panics {
+			t.Errorf("%d connections ended by a panic, want %d", n, s.panics)
+		}
 		if err := <-done; !errors.Is(err, ErrServerClosed) {
 			t.Errorf("Serve returned %v", err)
 		}
