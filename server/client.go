@@ -54,6 +54,8 @@ type client struct {
 	subs     subscriptions
 	word     [maxCommandName]byte // the command's name in lower case
 	deadline bool                 // of idle connections, set on conn
+	now      time.Time            // when the last pipeline, or the last part of it, was served
+	writeBy  time.Time            // the deadline of writes that is set on conn
 	drainEnd time.Time            // when draining, no more is read after it
 
 	tally     tally         // commands of this pipeline that were not timed one by one
@@ -68,6 +70,9 @@ type client struct {
 	libName, libVer string // CLIENT SETINFO
 
 	resting atomic.Bool // the connection is idle and holds no buffers
+
+	shownLast *command  // last, as shown
+	shownAt   time.Time // when shown was brought up to date
 
 	mu    sync.Mutex // protects shown, which other connections read
 	shown shown
@@ -141,10 +146,12 @@ func (c *client) batch() (open bool) {
 	c.timedSum = 0
 	begun := time.Now()
 	open = c.serveReceived()
-	ended := time.Now()
+	c.now = time.Now()
 	c.request = 0
-	c.tally.flush(&c.s.stats, max(0, ended.Sub(begun)-c.timedSum))
-	c.publishState(ended)
+	c.tally.flush(&c.s.stats, max(0, c.now.Sub(begun)-c.timedSum))
+	if c.changed() {
+		c.publishState(c.now)
+	}
 	return open
 }
 
@@ -171,7 +178,7 @@ func (c *client) serveReceived() (open bool) {
 		if c.closing {
 			return false
 		}
-		if len(c.out) >= flushAt && c.flush() != nil {
+		if len(c.out) >= flushAt && c.flushNow() != nil {
 			return false
 		}
 	}
@@ -321,15 +328,23 @@ func (c *client) setIdleDeadline() bool {
 
 func (c *client) draining() bool { return c.s.draining.Load() }
 
-// flush writes the replies so far.
+// flushNow is flush in the middle of a pipeline, which may have taken its time.
+func (c *client) flushNow() error {
+	c.now = time.Now()
+	return c.flush()
+}
+
+// flush writes the replies so far. c.now is not long ago.
 func (c *client) flush() error {
 	for out := c.out; len(out) > 0; {
 		n := min(len(out), writeChunk)
-		c.conn.SetWriteDeadline(time.Now().Add(c.s.cfg.WriteTimeout))
+		c.boundWrite()
 		if _, err := c.conn.Write(out[:n]); err != nil {
 			return err
 		}
-		out = out[n:]
+		if out = out[n:]; len(out) > 0 {
+			c.now = time.Now()
+		}
 	}
 	c.s.stats.bytesOut.Add(int64(len(c.out)))
 	c.out = c.out[:0]
@@ -339,6 +354,16 @@ func (c *client) flush() error {
 	c.s.memory.give(c.held)
 	c.held = 0
 	return nil
+}
+
+// boundWrite sees to it that a write ends within the timeout, or half of it more: setting the deadline for each would cost
+// as much as a short write's own work.
+func (c *client) boundWrite() {
+	timeout := c.s.cfg.WriteTimeout
+	if c.writeBy.Sub(c.now) < timeout {
+		c.writeBy = c.now.Add(timeout + timeout/2)
+		c.conn.SetWriteDeadline(c.writeBy)
+	}
 }
 
 // reserve makes sure that a reply of about n bytes may be held.

@@ -17,7 +17,16 @@ type shown struct {
 	active                                   time.Time
 }
 
-// publish brings what others see up to date. It is called once a pipeline, not once a command.
+// publishEvery is how often, at most, a connection that goes on drawing ids shows that it does.
+const publishEvery = 100 * time.Millisecond
+
+// changed reports whether others should see more than that the connection goes on drawing ids.
+func (c *client) changed() bool {
+	drawing := c.last != nil && c.last.many != nil && c.last == c.shownLast
+	return !drawing || c.now.Sub(c.shownAt) > publishEvery
+}
+
+// publishState brings what others see up to date. It is called once a pipeline, not once a command.
 func (c *client) publishState(now time.Time) {
 	s := shown{
 		name: c.name, libName: c.libName, libVer: c.libVer, lastCommand: "NULL", db: c.db, multi: -1, resp: 2,
@@ -37,6 +46,7 @@ func (c *client) publishState(now time.Time) {
 	if c.tx.open {
 		s.multi = c.tx.queued
 	}
+	c.shownLast, c.shownAt = c.last, now
 	c.mu.Lock()
 	c.shown = s
 	c.mu.Unlock()

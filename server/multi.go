@@ -96,7 +96,7 @@ func (c *client) exec([][]byte) error {
 		}
 		args, queue = next, rest
 		c.call(c.lookup(args[0]), args)
-		if c.reply == replyOn && len(c.out) >= flushAt && c.flush() != nil {
+		if c.reply == replyOn && len(c.out) >= flushAt && c.flushNow() != nil {
 			c.closing = true
 			return nil
 		}

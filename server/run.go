@@ -52,7 +52,7 @@ func (c *client) executeRun(cmd *command, args [][]byte, k int) {
 			c.tally.add(cmd.index, int64(n))
 		}
 		k -= n
-		if k > 0 && len(c.out) >= flushAt && c.flush() != nil {
+		if k > 0 && len(c.out) >= flushAt && c.flushNow() != nil {
 			c.closing = true
 		}
 	}
