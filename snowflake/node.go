@@ -22,7 +22,7 @@ type Config struct {
 	Wait             time.Duration // how long a call may wait without getting an id; 1 s
 	StatementTimeout time.Duration // deadline of one store call; 2 s
 	Owner, Addr      string        // written to the rows, for people
-	Clock            Clock         // SystemClock
+	Clock            Clock         // this machine's
 	Logger           *slog.Logger  // nowhere
 }
 
@@ -39,13 +39,20 @@ func (c Config) withDefaults() Config {
 	c.MaxSkew = cmp.Or(c.MaxSkew, 5*time.Second)
 	c.Wait = cmp.Or(c.Wait, time.Second)
 	c.StatementTimeout = cmp.Or(c.StatementTimeout, 2*time.Second)
-	if c.Clock == nil {
-		c.Clock = SystemClock()
-	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	return c
+}
+
+func (c Config) timekeeper() *timekeeper {
+	if c.Clock != nil {
+		return newTimekeeper(c.Clock, c.MaxSkew)
+	}
+	both, mono := systemClocks()
+	k := newTimekeeper(both, c.MaxSkew)
+	k.mono = mono
+	return k
 }
 
 // claimable returns the bounds of the worker ids that may be claimed, inclusive.
@@ -79,7 +86,7 @@ type keeperState struct {
 func Start(ctx context.Context, w Windows, cfg Config) (*Node, error) {
 	cfg = cfg.withDefaults()
 	n := &Node{
-		cfg: cfg, store: w, time: newTimekeeper(cfg.Clock, cfg.MaxSkew), changed: make(chan struct{}),
+		cfg: cfg, store: w, time: cfg.timekeeper(), changed: make(chan struct{}),
 		gen: generator{layout: cfg.Layout, random: rand.Int64N},
 	}
 	n.wait.Store(int64(cfg.Wait))
