@@ -22,10 +22,12 @@ func (in *input) consume(n int) { in.r += n }
 
 // room returns space to read into, or nil when the budget has none for a request this large.
 func (in *input) room() []byte {
-	switch {
-	case in.r == in.w:
+	if in.r == in.w {
 		in.r, in.w = 0, 0
-		in.fit()
+	}
+	switch n := in.size(); {
+	case n != len(in.buf):
+		in.resize(n) // not beyond what needs no budget
 	case in.w == len(in.buf) && in.r > 0:
 		in.w = copy(in.buf, in.buf[in.r:])
 		in.r = 0
@@ -36,16 +38,17 @@ func (in *input) room() []byte {
 	return in.buf[in.w:]
 }
 
-// fit gives an empty buffer the size that the traffic calls for.
-func (in *input) fit() {
+// size returns how large the buffer should be for the traffic: a read that filled its room was not the end of a pipeline.
+func (in *input) size() int {
 	switch {
 	case len(in.buf) == 0:
-		in.resize(minInput)
-	case len(in.buf) > fullInput:
-		in.resize(fullInput)
+		return minInput
+	case len(in.buf) > fullInput && in.w == 0:
+		return fullInput
 	case in.filled && len(in.buf) < fullInput:
-		in.resize(2 * len(in.buf))
+		return 2 * len(in.buf)
 	}
+	return len(in.buf)
 }
 
 // resize moves what is unread into a buffer of n bytes.
