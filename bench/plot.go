@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -61,7 +62,7 @@ func BothSVG(series []Series) ([]byte, error) {
 // svg draws plots below each other. The text stays text: no font is needed but the reader's.
 func svg(plots ...*plot.Plot) ([]byte, error) {
 	canvas := vgsvg.New(plotWidth, plotHeight*vg.Length(len(plots)))
-	tiles := draw.Tiles{Rows: len(plots), Cols: 1, PadTop: vg.Points(6), PadRight: vg.Points(12), PadY: vg.Points(12)}
+	tiles := draw.Tiles{Rows: len(plots), Cols: 1, PadTop: vg.Points(6), PadLeft: vg.Points(6), PadRight: vg.Points(30), PadY: vg.Points(12)}
 	for i, p := range plots {
 		p.Draw(tiles.At(draw.New(canvas), 0, i))
 	}
@@ -79,7 +80,7 @@ func latencyPlot(series []Series) (*plot.Plot, error) {
 	p.X.Label.Text, p.Y.Label.Text = "percentile", "latency, µs"
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
 	p.X.Tick.Marker = plot.ConstantTicks(percentTicks())
-	p.Y.Tick.Marker = plot.LogTicks{Prec: 0}
+	p.Y.Tick.Marker = decades(Micros)
 	p.X.Min, p.X.Max = 1, 10
 	lines := 0
 	for _, s := range series {
@@ -94,6 +95,7 @@ func latencyPlot(series []Series) (*plot.Plot, error) {
 			lines++
 		}
 	}
+	p.Y.Max *= math.Pow(10, 0.15*float64(lines)) // room for the legend
 	return p, decorate(p, lines)
 }
 
@@ -131,7 +133,7 @@ func throughputPlot(series []Series) (*plot.Plot, error) {
 	p.Title.Text = "Throughput by pipeline depth"
 	p.X.Label.Text, p.Y.Label.Text = "depth", "ids per second"
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-	p.Y.Tick.Marker = plot.TickerFunc(speedTicks)
+	p.Y.Tick.Marker = decades(Rounded)
 	var depths []int
 	lines := 0
 	for _, s := range series {
@@ -174,13 +176,19 @@ func depthTicks(depths []int) plot.ConstantTicks {
 	return ticks
 }
 
-// speedTicks marks powers of ten.
-func speedTicks(lo, hi float64) []plot.Tick {
-	var ticks []plot.Tick
-	for v := math.Pow10(int(math.Floor(math.Log10(lo)))); v <= hi*1.01; v *= 10 {
-		ticks = append(ticks, plot.Tick{Value: v, Label: Rounded(v)})
+// decades marks powers of ten and, without a name, what is between them.
+func decades(name func(float64) string) plot.TickerFunc {
+	return func(lo, hi float64) []plot.Tick {
+		var ticks []plot.Tick
+		for v := math.Pow10(int(math.Floor(math.Log10(lo)))); v <= hi*1.01; v *= 10 {
+			// Without the zeros that stand for precision: 10 ms, not 10.0 ms.
+			ticks = append(ticks, plot.Tick{Value: v, Label: strings.Replace(strings.Replace(name(v), ".00", "", 1), ".0", "", 1)})
+			for i := 2.0; i < 10; i++ {
+				ticks = append(ticks, plot.Tick{Value: v * i})
+			}
+		}
+		return ticks
 	}
-	return ticks
 }
 
 // addLine adds the plot's line number n.

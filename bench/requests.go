@@ -16,13 +16,17 @@ type requests struct {
 // newRequests encodes the requests of a load.
 func newRequests(l Load) (*requests, error) {
 	r := &requests{keys: l.keys()}
+	var each [][]byte // the request to each key
+	for _, key := range r.keys {
+		each = append(each, appendRequest(nil, l.command(key)))
+	}
 	n := l.Depth + l.Tags - 1
+	if size := n * len(each[0]); size > maxBatchBytes {
+		return nil, fmt.Errorf("%d requests of this kind take %d bytes: %d is the most", n, size, maxBatchBytes)
+	}
 	for i := range n {
 		r.at = append(r.at, len(r.bytes))
-		r.bytes = appendRequest(r.bytes, l.command(r.keys[i%len(r.keys)]))
-		if len(r.bytes) > maxBatchBytes {
-			return nil, fmt.Errorf("%d requests of this kind take more than %d bytes", n, maxBatchBytes)
-		}
+		r.bytes = append(r.bytes, each[i%len(each)]...)
 	}
 	r.at = append(r.at, len(r.bytes))
 	return r, nil

@@ -1,9 +1,12 @@
 package bench
 
-import "bytes"
+import (
+	"bytes"
+	"math"
+)
 
-// A stretch of integers is looked at so many bytes at a time, and after a stretch that holds something else so many values
-// are read one by one: a mixed stream must not be searched again from each value.
+// Integers are counted so many bytes at a time, and where that fails so many values are read one by one: a mixed stream must
+// not be searched again from each value.
 const (
 	stretch    = 16 << 10
 	retryAfter = 64
@@ -19,7 +22,7 @@ type scanner struct {
 	broken  bool   // what came is not RESP
 
 	left   int64 // values outstanding in a reply that has begun
-	singly int   // values to read one by one before integers is tried again
+	singly int   // values to read one by one before many is tried again
 
 	// sink gets every integer; nil: count only.
 	sink sink
@@ -33,33 +36,74 @@ type sink interface {
 // scan reads whole values from p and returns how many bytes they took.
 func (s *scanner) scan(p []byte) (used int) {
 	for used < len(p) && !s.broken {
-		if s.singly == 0 && s.left == 0 && s.sink == nil {
-			if n := s.integers(p[used:]); n > 0 {
-				used += n
-				continue
-			}
-			s.singly = retryAfter
+		n, together := 0, s.singly == 0 && s.sink == nil
+		if together {
+			n = s.many(p[used:])
 		}
-		n := s.value(p[used:])
 		if n == 0 {
-			break
+			if n = s.value(p[used:]); n == 0 {
+				break
+			}
+			if together {
+				s.singly = retryAfter
+			}
+			s.singly = max(s.singly-1, 0)
 		}
 		used += n
-		s.singly = max(s.singly-1, 0)
 	}
 	return used
 }
 
-// integers counts a stretch of integer replies by their bytes, several times faster than one by one, and returns its
-// length. It must be sure: each line has one colon, and there is nothing in it that other replies are made of.
-func (s *scanner) integers(p []byte) int {
-	if p[0] != ':' {
+// many counts values of one kind, without looking at each, and returns how many bytes they took.
+func (s *scanner) many(p []byte) int {
+	switch {
+	case p[0] == ':' && s.left == 0:
+		return s.integers(p)
+	case p[0] == '$':
+		return s.equalStrings(p)
+	default:
 		return 0
 	}
+}
+
+// equalStrings counts strings as long as the first, as ids are nearly always: whose header has the same bytes, and which
+// end where they must.
+func (s *scanner) equalStrings(p []byte) int {
+	const header = 5 // "$19\r\n"
+	end := bytes.IndexByte(p[:min(len(p), header)], '\n')
+	if end < 3 {
+		return 0
+	}
+	n, ok := number(p[1 : end-1])
+	size := end + 1 + int(n) + 2
+	if !ok || n < 0 || len(p) < size {
+		return 0
+	}
+	most := math.MaxInt
+	if s.left > 0 {
+		most = int(s.left)
+	}
+	count, used, head := 0, 0, p[:end+1]
+	for count < most && used+size <= len(p) {
+		one := p[used : used+size]
+		if string(one[:len(head)]) != string(head) || one[size-2] != '\r' || one[size-1] != '\n' {
+			break
+		}
+		count, used = count+1, used+size
+	}
+	s.values += int64(count)
+	s.ended(int64(count))
+	return used
+}
+
+// integers counts a stretch of integer replies by their bytes. It must be sure: each line has one colon, and there is
+// nothing in it that other replies are made of.
+func (s *scanner) integers(p []byte) int {
 	p = p[:min(len(p), stretch)]
 	p = p[:bytes.LastIndexByte(p, '\n')+1]
 	lines := bytes.Count(p, []byte{'\n'})
-	if lines < 2 || bytes.Count(p, []byte{':'}) != lines || bytes.IndexByte(p, '-') >= 0 || bytes.IndexByte(p, '$') >= 0 {
+	if lines == 0 || bytes.Count(p, []byte{':'}) != lines || bytes.Count(p, []byte{'\r'}) != lines ||
+		bytes.IndexByte(p, '-') >= 0 || bytes.IndexByte(p, '$') >= 0 {
 		return 0
 	}
 	s.replies += int64(lines)
@@ -70,7 +114,7 @@ func (s *scanner) integers(p []byte) int {
 // value reads one value, or the header of an array, and returns its length; 0 when it is not whole.
 func (s *scanner) value(p []byte) int {
 	end := bytes.IndexByte(p, '\n')
-	if end < 1 || p[end-1] != '\r' {
+	if end < 2 || p[end-1] != '\r' {
 		s.broken = s.broken || end >= 0
 		return 0
 	}
@@ -94,7 +138,7 @@ func (s *scanner) value(p []byte) int {
 		s.broken = true
 		return 0
 	}
-	s.done()
+	s.ended(1)
 	return size
 }
 
@@ -107,7 +151,7 @@ func (s *scanner) bulk(p []byte, size int) int {
 		return 0
 	case n == -1:
 		s.fail("a nil reply")
-		s.done()
+		s.ended(1)
 		return size
 	case int64(len(p)-size) < n+2:
 		return 0
@@ -118,7 +162,7 @@ func (s *scanner) bulk(p []byte, size int) int {
 	} else {
 		s.id(text)
 	}
-	s.done()
+	s.ended(1)
 	return size + int(n) + 2
 }
 
@@ -154,11 +198,13 @@ func (s *scanner) id(text []byte) {
 	}
 }
 
-// done ends a value, and the reply when it was the last.
-func (s *scanner) done() {
-	if s.left > 0 {
-		s.left--
+// ended ends values, and the reply when they were its last.
+func (s *scanner) ended(values int64) {
+	if s.left == 0 {
+		s.replies += values
+		return
 	}
+	s.left -= values
 	if s.left == 0 {
 		s.replies++
 	}

@@ -51,7 +51,7 @@ func ParseTarget(text string) (Target, error) {
 	default:
 		return Target{}, fmt.Errorf("a target begins with redis://, rediss://, unix://, http:// or https://, not with %q", u.Scheme)
 	}
-	if t.Addr == "" {
+	if t.Addr == "" || t.Scheme != "unix" && u.Hostname() == "" {
 		return Target{}, fmt.Errorf("%s: no address", t)
 	}
 	if u.Scheme == "rediss" || u.Scheme == "https" {
