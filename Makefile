@@ -12,6 +12,7 @@ all: build
 # The version that `redleaf version` prints comes from the checkout.
 build:
 	go build -buildvcs=auto -trimpath -o $(BIN) ./cmd/redleaf
+	go build -buildvcs=auto -trimpath -o $(BIN)-bench ./cmd/redleaf-bench
 
 run: build
 	./$(BIN) serve --init $(ARGS)

@@ -93,10 +93,10 @@ func setDefault[T comparable](to *T, value T) {
 // check returns everything that is wrong with a filled load.
 func (l Load) check() error {
 	errs := []error{
-		within("connections", l.Connections, 1, maxConnections),
-		within("depth", l.Depth, 1, maxDepth),
-		within("tags", l.Tags, 1, maxDepth),
-		within("count", l.Count, 1, maxDepth),
+		upTo("connections", l.Connections, maxConnections),
+		upTo("depth", l.Depth, maxDepth),
+		upTo("tags", l.Tags, maxDepth),
+		upTo("count", l.Count, maxDepth),
 	}
 	if !slices.Contains(Workloads(), l.Workload) {
 		errs = append(errs, fmt.Errorf("workload %q: want one of %s", l.Workload, strings.Join(Workloads(), ", ")))
@@ -113,9 +113,9 @@ func (l Load) check() error {
 	return errors.Join(errs...)
 }
 
-func within(what string, n, lo, hi int) error {
-	if n < lo || n > hi {
-		return fmt.Errorf("%s %d: want %d to %d", what, n, lo, hi)
+func upTo(what string, n, most int) error {
+	if n < 1 || n > most {
+		return fmt.Errorf("%s %d: want 1 to %d", what, n, most)
 	}
 	return nil
 }

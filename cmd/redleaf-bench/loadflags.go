@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -25,6 +26,9 @@ type loadFlags struct {
 
 // load turns the flags into a load of a target, at one depth.
 func (f *loadFlags) load(target string, depth int) (bench.Load, error) {
+	if depth < 1 || f.Connections < 1 || f.Count < 1 || f.Duration <= 0 { // which a Load takes for its defaults
+		return bench.Load{}, errors.New("--depth, --connections, --count and --duration: want more than 0")
+	}
 	t, err := bench.ParseTarget(target)
 	if err != nil {
 		return bench.Load{}, err
