@@ -44,12 +44,13 @@ lint:
 	test -z "$$(gofmt -l .)" || { gofmt -d .; exit 1; }
 	go vet -tags clients ./...
 	cd server/clienttest/go && go vet ./...
+	cd bench/peers && go vet ./...
 	test -z "$$(go fix -tags clients -diff ./... 2>&1)" || { go fix -tags clients -diff ./...; exit 1; }
 	$(GOLANGCI) run --config .ci/golangci.yml --build-tags clients ./...
 
-# Costs per id, and of whole requests over loopback.
-bench:
-	go test -run '^$$' -bench . -benchmem ./alloc ./snowflake ./server
+# redleaf beside a real Redis, and its parts beside id libraries, measured into bench/RESULTS.md. It takes about six minutes.
+bench: build deps
+	go run ./bench/suite
 
 # Each fuzz target for FUZZTIME; what they have found so far runs in `make test`.
 FUZZTIME ?= 1m

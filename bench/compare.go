@@ -16,6 +16,8 @@ type Comparison struct {
 	Speed Ratio  `json:"speed"`         // ids per second, A / B
 	P99   Ratio  `json:"p99"`           // latency, A / B
 	CPU   *Ratio `json:"cpu,omitempty"` // the servers' CPU time per id, B / A: above 1, A needs less
+
+	ClientCPU Ratio `json:"client_cpu"` // the client's CPU time per id, B / A
 }
 
 // A Side is one of the loads of a comparison.
@@ -67,6 +69,7 @@ func (c *Comparison) summarise() {
 	c.A.Median, c.B.Median = medianRun(c.A.Runs), medianRun(c.B.Runs)
 	c.Speed = ratioOf(c.A.each(Result.speed), c.B.each(Result.speed))
 	c.P99 = ratioOf(c.A.each(Result.p99), c.B.each(Result.p99))
+	c.ClientCPU = ratioOf(c.B.each(Result.clientCPU), c.A.each(Result.clientCPU))
 	if c.A.Median.ServerCPU != nil && c.B.Median.ServerCPU != nil {
 		c.CPU = new(ratioOf(c.B.each(Result.serverCPU), c.A.each(Result.serverCPU)))
 	}
@@ -74,6 +77,7 @@ func (c *Comparison) summarise() {
 
 func (r Result) speed() float64     { return r.IDsPerSecond }
 func (r Result) p99() float64       { return r.Latency.P99 }
+func (r Result) clientCPU() float64 { return r.ClientCPU.NanosecondsPerID }
 func (r Result) serverCPU() float64 { return r.ServerCPU.NanosecondsPerID }
 
 // each returns one number of each run.
@@ -101,14 +105,12 @@ func (s *Side) MedianP99() float64 { return median(s.each(Result.p99)) }
 
 // ratioOf compares the runs of two sides; over[i] and under[i] followed each other.
 func ratioOf(over, under []float64) Ratio {
-	r := Ratio{Median: quotient(median(over), median(under))}
+	var pairs []float64
 	for i := range over {
-		q := quotient(over[i], under[i])
-		if i == 0 {
-			r.Low, r.High = q, q
-		}
-		r.Low, r.High = min(r.Low, q), max(r.High, q)
+		pairs = append(pairs, quotient(over[i], under[i]))
 	}
+	r := RatioOf(pairs)
+	r.Median = quotient(median(over), median(under))
 	return r
 }
 
@@ -139,4 +141,13 @@ func medianRun(runs []Result) Result {
 		return cmp.Compare(a.IDsPerSecond, b.IDsPerSecond)
 	})
 	return sorted[(len(sorted)-1)/2]
+}
+
+// RatioOf is the median of values with its spread.
+func RatioOf(values []float64) Ratio {
+	r := Ratio{Median: median(values)}
+	if len(values) > 0 {
+		r.Low, r.High = slices.Min(values), slices.Max(values)
+	}
+	return r
 }

@@ -43,10 +43,10 @@ func (p pace) next(elapsed time.Duration, sent int64, most int) (n int, wait tim
 	return int(min(due, int64(most))), 0
 }
 
-// missed is how many requests were due by then and have not been sent.
+// missed is how many requests were due before then and have not been sent.
 func (p pace) missed(elapsed time.Duration, sent int64) int64 {
-	if !p.open() || elapsed < p.offset {
+	if !p.open() || elapsed <= p.offset {
 		return 0
 	}
-	return max(0, int64((elapsed-p.offset)/p.interval)+1-sent)
+	return max(0, int64((elapsed-p.offset-1)/p.interval)+1-sent)
 }

@@ -31,10 +31,10 @@ func TestPace(t *testing.T) {
 			t.Errorf("%s: send %d, wait %v; want %d, %v", tt.name, n, wait, tt.n, tt.wait)
 		}
 	}
-	if got := p.missed(42*ms, 5); got != 6 {
-		t.Errorf("missed %d, want 6", got)
+	if got := p.missed(42*ms, 5); got != 5 {
+		t.Errorf("missed %d, want 5", got)
 	}
-	if got := p.missed(42*ms, 11) + p.missed(ms, 0); got != 0 {
+	if got := p.missed(42*ms, 10) + p.missed(ms, 0); got != 0 {
 		t.Errorf("missed %d, want none", got)
 	}
 }

@@ -33,6 +33,7 @@ type Result struct {
 
 	Histogram *hdrhistogram.Histogram `json:"-"` // of latencies, in nanoseconds
 	Trace     []Sample                `json:"-"` // with Load.Trace: every request, in no order
+	Began     time.Time               `json:"-"` // what Samples count from
 }
 
 // A CPU is processor time that a process spent while a run was measured.
@@ -78,7 +79,7 @@ func newResult(l Load, workers []*worker, used cpuMeter) *Result {
 	r := &Result{
 		Target: l.Target.String(), Client: l.Client, Workload: l.Workload, Key: l.Key, Tags: l.Tags,
 		Connections: l.Connections, Depth: l.Depth, Rate: l.Rate, Seconds: l.Duration.Seconds(),
-		Histogram: newHistogram(len(workers)),
+		Histogram: newHistogram(len(workers)), Began: workers[0].start,
 	}
 	if l.Workload == "incrby" || l.Workload == "mget" || l.Workload == "lpop" {
 		r.Count = l.Count

@@ -14,6 +14,9 @@ const (
 	longest  = int64(2 * time.Minute)
 )
 
+// maxPause is the longest time in which a worker does not look whether the run is over.
+const maxPause = 50 * time.Millisecond
+
 // fewWorkers is up to where histograms have three significant digits, in 170 KB each; beyond they have two, in 20 KB.
 const fewWorkers = 512
 
@@ -64,6 +67,11 @@ type worker struct {
 // run sends until the time is over.
 func (w *worker) run(ctx context.Context) error {
 	defer context.AfterFunc(ctx, w.drv.interrupt)()
+	alarm, err := newAlarm()
+	if err != nil {
+		return err
+	}
+	defer alarm.close()
 	for ctx.Err() == nil {
 		elapsed := time.Since(w.start)
 		if elapsed >= w.to {
@@ -72,7 +80,9 @@ func (w *worker) run(ctx context.Context) error {
 		}
 		n, wait := w.pace.next(elapsed, w.sent, w.depth)
 		if n == 0 {
-			pause(min(wait, w.to-elapsed, maxPause))
+			if err := alarm.wait(min(wait, w.to-elapsed, maxPause)); err != nil {
+				return err
+			}
 			continue
 		}
 		w.begun, w.got = elapsed, 0

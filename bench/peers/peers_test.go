@@ -24,13 +24,13 @@ type library struct {
 }
 
 // libraries lists what is compared. Some have limits by design: sonyflake gives out 25,600 ids a second, bwmarrin,
-// godruoyi and one worker of redleaf 4,096,000. redleaf with 64 workers shows what its generator itself costs.
+// godruoyi and one worker of redleaf 4,096,000. redleaf with 512 workers shows what its generator itself costs.
 func libraries() []library {
 	return []library{
 		{"mutex", openMutex},
 		{"redleaf-segment", openSegment},
 		{"redleaf-snowflake", func(b *testing.B) func(int64) error { return openSnowflake(b, 1) }},
-		{"redleaf-snowflake-64", func(b *testing.B) func(int64) error { return openSnowflake(b, 64) }},
+		{"redleaf-snowflake-512", func(b *testing.B) func(int64) error { return openSnowflake(b, 512) }},
 		{"bwmarrin", openBwmarrin},
 		{"godruoyi", openGodruoyi},
 		{"sonyflake", openSonyflake},
