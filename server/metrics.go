@@ -1,0 +1,81 @@
+package server
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"redleaf/alloc"
+)
+
+// Metrics are the sums that a monitoring system wants, since the start or since CONFIG RESETSTAT.
+type Metrics struct {
+	Connected, MaxClients   int64
+	Connections, Rejected   int64 // accepted, and turned away
+	Commands                int64
+	BytesIn, BytesOut       int64
+	Panics                  int64
+	ByCommand               []CommandMetrics // those that were called or refused, by name
+	Errors                  map[string]int64 // error replies by their first word
+	LargeRequestsAndReplies int64            // bytes held for them now
+}
+
+// CommandMetrics are the sums of one command.
+type CommandMetrics struct {
+	Name     string
+	Calls    int64
+	Rejected int64 // refused before it ran
+	Failed   int64 // ran, and replied with an error
+	Total    time.Duration
+	AtMost   []time.Duration // upper bounds of the buckets of Took
+	Took     []int64         // calls by the time they took; not cumulative
+}
+
+// Metrics returns a snapshot.
+func (s *Server) Metrics() Metrics {
+	st := &s.stats
+	m := Metrics{
+		Connected: int64(s.connected()), MaxClients: s.maxClients.Load(),
+		Connections: st.connections.Load(), Rejected: st.rejected.Load(),
+		Commands: st.commands.Load(), BytesIn: st.bytesIn.Load(), BytesOut: st.bytesOut.Load(), Panics: st.panics.Load(),
+		Errors: st.errors.snapshot(), LargeRequestsAndReplies: s.memory.used.Load(),
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.commands)) {
+		if c := st.byCommand[s.commands[name].index].metrics(name); c.Calls+c.Rejected > 0 {
+			m.ByCommand = append(m.ByCommand, c)
+		}
+	}
+	return m
+}
+
+func (s *commandStats) metrics(name string) CommandMetrics {
+	m := CommandMetrics{
+		Name: name, Calls: s.calls.Load(), Rejected: s.rejected.Load(), Failed: s.failed.Load(),
+		Total: time.Duration(s.nanos.Load()),
+	}
+	for i := range s.latency {
+		m.AtMost = append(m.AtMost, time.Microsecond<<i)
+		m.Took = append(m.Took, s.latency[i].Load())
+	}
+	return m
+}
+
+func (e *errorStats) snapshot() map[string]int64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return maps.Clone(e.counts)
+}
+
+// Store is what INFO tells of the store, at most a second old.
+type Store struct {
+	Name  string
+	Tags  int64
+	Nodes []alloc.Node
+	Err   error // why the store could not be read
+}
+
+// Store returns the state of the store. It waits for the store for half a second at most.
+func (s *Server) Store() Store {
+	now := s.snapshot()
+	return Store{Name: s.cfg.StoreName, Tags: now.tags, Nodes: now.nodes, Err: now.err}
+}
