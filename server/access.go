@@ -56,14 +56,15 @@ func (s *Server) Authenticate(name, password string, local bool) (Caller, error)
 // Name returns the user's name.
 func (c Caller) Name() string { return c.user.name }
 
+// Unlimited reports whether no rule limits what the caller may do to which keys.
+func (c Caller) Unlimited() bool { return c.user.everything() }
+
 // May says why the caller may not send this request on the Redis port: the command's name in lower case and its
 // arguments. Its error begins with the word NOPERM.
 func (c Caller) May(request ...string) error {
 	cmd := c.s.commands[request[0]]
-	if cmd.flags&admin != 0 {
-		if err := c.MayAdmin(); err != nil {
-			return err
-		}
+	if cmd.flags&admin != 0 && c.MayAdmin() != nil {
+		return noAdmin(cmd.name)
 	}
 	if c.user.everything() {
 		return nil
@@ -78,7 +79,7 @@ func (c Caller) May(request ...string) error {
 // MayAdmin says why the caller may not administer, whatever its user's rules: it gave no password and is elsewhere.
 func (c Caller) MayAdmin() error {
 	if c.user.nopass && !c.local {
-		return noAdmin("")
+		return replyError("NOPERM without a password (--requirepass, --acl-file), redleaf is administered from this machine only")
 	}
 	return nil
 }

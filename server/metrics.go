@@ -2,7 +2,9 @@ package server
 
 import (
 	"maps"
+	"math/bits"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"redleaf/alloc"
@@ -18,6 +20,7 @@ type Metrics struct {
 	ByCommand               []CommandMetrics // those that were called or refused, by name
 	Errors                  map[string]int64 // error replies by their first word
 	LargeRequestsAndReplies int64            // bytes held for them now
+	Depths                  []int64          // pipelines of at most 1, 2, 4 ... commands; not cumulative; longer ones last
 }
 
 // CommandMetrics are the sums of one command.
@@ -38,7 +41,7 @@ func (s *Server) Metrics() Metrics {
 		Connected: int64(s.connected()), MaxClients: s.maxClients.Load(),
 		Connections: st.connections.Load(), Rejected: st.rejected.Load(),
 		Commands: st.commands.Load(), BytesIn: st.bytesIn.Load(), BytesOut: st.bytesOut.Load(), Panics: st.panics.Load(),
-		Errors: st.errors.snapshot(), LargeRequestsAndReplies: s.memory.used.Load(),
+		Errors: st.errors.snapshot(), LargeRequestsAndReplies: s.memory.used.Load(), Depths: st.depth.snapshot(),
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.commands)) {
 		if c := st.byCommand[s.commands[name].index].metrics(name); c.Calls+c.Rejected > 0 {
@@ -78,4 +81,28 @@ type Store struct {
 func (s *Server) Store() Store {
 	now := s.snapshot()
 	return Store{Name: s.cfg.StoreName, Tags: now.tags, Nodes: now.nodes, Err: now.err}
+}
+
+// depthBuckets is how many powers of two of a pipeline's depth are told apart.
+const depthBuckets = 16
+
+// depths counts pipelines by how many commands came at a time. Safe for concurrent use.
+type depths [depthBuckets]atomic.Int64
+
+func (d *depths) add(commands int64) {
+	d[min(depthBuckets-1, bits.Len64(uint64(commands-1)))].Add(1)
+}
+
+func (d *depths) reset() {
+	for i := range d {
+		d[i].Store(0)
+	}
+}
+
+func (d *depths) snapshot() []int64 {
+	all := make([]int64, depthBuckets)
+	for i := range d {
+		all[i] = d[i].Load()
+	}
+	return all
 }

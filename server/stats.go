@@ -15,6 +15,7 @@ type stats struct {
 	connections, rejected, commands, bytesIn, bytesOut, panics atomic.Int64
 	byCommand                                                  []commandStats // by command.index
 	errors                                                     errorStats
+	depth                                                      depths
 	rate                                                       rate
 }
 
@@ -121,6 +122,7 @@ func (s *stats) reset() {
 		s.byCommand[i].reset()
 	}
 	s.errors.reset()
+	s.depth.reset()
 }
 
 // tally counts the commands of one batch of a connection.
@@ -150,5 +152,6 @@ func (t *tally) flush(s *stats, took time.Duration) {
 		t.counts[i] = 0
 	}
 	s.commands.Add(t.total)
+	s.depth.add(t.total)
 	t.touched, t.total = t.touched[:0], 0
 }
