@@ -77,7 +77,9 @@ func (f listenFlags) openListeners(ctx context.Context, log *slog.Logger) (all [
 
 func closeAll(listeners []net.Listener) {
 	for _, l := range listeners {
-		l.Close()
+		if l != nil {
+			l.Close()
+		}
 	}
 }
 

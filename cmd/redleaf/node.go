@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"time"
 
 	"redleaf/alloc"
 	"redleaf/alloc/sqlstore"
 	"redleaf/server"
+	"redleaf/server/httpd"
 	"redleaf/snowflake"
 )
 
@@ -24,6 +26,9 @@ type node struct {
 	store      *sqlstore.Store
 	segments   *alloc.Allocator // nil: mode off
 	snowflakes *snowflake.Node  // nil: mode off
+	leases     *httpd.Leases
+
+	beforeClose func(context.Context) error // what still needs the store
 
 	endBeat context.CancelFunc
 	beaten  chan struct{} // closed when heartbeats have ended; nil: there are none
@@ -37,7 +42,8 @@ func startNode(ctx context.Context, c *serveCmd, log *slog.Logger) (*node, error
 	}
 	n := &node{
 		id: fmt.Sprintf("%016x", rand.Uint64()), log: log, timeout: c.StatementTimeout,
-		store: store, endBeat: func() {},
+		store: store, leases: httpd.NewLeases(), endBeat: func() {},
+		beforeClose: func(context.Context) error { return nil },
 	}
 	if c.serves("snowflake") {
 		if n.snowflakes, err = snowflake.Start(ctx, store, c.snowflakeConfig(n.id, log)); err != nil {
@@ -45,7 +51,7 @@ func startNode(ctx context.Context, c *serveCmd, log *slog.Logger) (*node, error
 		}
 	}
 	if c.serves("segment") {
-		n.segments = alloc.New(store, c.allocConfig(log))
+		n.segments = alloc.New(alloc.Observed(store, n.leases.Observe), c.allocConfig(log))
 	}
 	return n, nil
 }
@@ -91,12 +97,12 @@ func (n *node) serverConfig(c *serveCmd) server.Config {
 	}
 }
 
-// join begins to tell the other nodes that this one is there, at addr.
-func (n *node) join(addr string) {
+// join begins to tell the other nodes that this one is there: at addr, and on the listener for HTTP if there is one.
+func (n *node) join(addr string, web net.Listener) {
 	n.addr = addr
 	ctx, cancel := context.WithCancel(context.Background())
 	n.endBeat = cancel
-	self := alloc.Node{ID: n.id, Addr: addr, Version: version(), Started: time.Now()}
+	self := alloc.Node{ID: n.id, Addr: addr, HTTPAddr: httpAddr(addr, web), Version: version(), Started: time.Now()}
 	n.beaten = make(chan struct{})
 	go func() {
 		defer close(n.beaten)
@@ -122,7 +128,7 @@ func (n *node) stop(ctx context.Context) error {
 		case <-ctx.Done(): // closing the store ends it
 		}
 	}
-	errs = append(errs, n.store.Close())
+	errs = append(errs, n.beforeClose(ctx), n.store.Close())
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("stopping: %w", err)
 	}

@@ -85,7 +85,7 @@ func startProcess(t testing.TB, args ...string) *process {
 
 // launch starts the program in dir and waits until it serves or has ended.
 func launch(dir, path string, args ...string) (*process, error) {
-	args = append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)
+	args = append([]string{"serve", "--listen", "127.0.0.1:0", "--http-listen", ""}, args...)
 	p := &process{cmd: exec.Command(path, args...), exited: make(chan struct{})}
 	p.cmd.Dir = dir
 	stderr, err := p.cmd.StderrPipe()

@@ -34,17 +34,28 @@ func (c *serveCmd) Run(ctx context.Context, to *streams) error {
 	if err != nil {
 		return errors.Join(err, n.stop(context.Background()))
 	}
-	n.join(cmp.Or(c.Advertise, listeners[0].Addr().String()))
+	httpListener, err := c.openHTTP(ctx)
+	if err != nil {
+		closeAll(listeners)
+		return errors.Join(err, n.stop(context.Background()))
+	}
+	n.join(cmp.Or(c.Advertise, listeners[0].Addr().String()), httpListener)
 	ctx, shutdown := context.WithCancel(ctx)
 	defer shutdown()
 	config := n.serverConfig(c)
 	config.ACL, config.LogLevel, config.OnShutdown = acl, level, shutdown
 	srv, err := server.New(config)
 	if err != nil {
-		closeAll(listeners)
+		closeAll(append(listeners, httpListener))
 		return errors.Join(fmt.Errorf("--acl-file: %w", err), n.stop(context.Background()))
 	}
-	return c.serve(ctx, n, srv, listeners, log)
+	w, err := c.startHTTP(httpListener, n, srv, log)
+	if err != nil {
+		closeAll(append(listeners, httpListener))
+		return errors.Join(err, n.stop(context.Background()))
+	}
+	n.beforeClose = w.stop
+	return c.serve(ctx, n, srv, w, listeners, log)
 }
 
 // users reads the ACL file.
@@ -60,7 +71,7 @@ func (c *serveCmd) users() (string, error) {
 }
 
 // serve answers on the listeners until ctx is done or one of them fails.
-func (c *serveCmd) serve(ctx context.Context, n *node, srv *server.Server, listeners []net.Listener, log *slog.Logger) error {
+func (c *serveCmd) serve(ctx context.Context, n *node, srv *server.Server, w *web, listeners []net.Listener, log *slog.Logger) error {
 	for _, l := range listeners {
 		log.Info("serving", "addr", l.Addr(), "store", n.store.Description(), "modes", c.Modes, "version", version())
 	}
@@ -71,9 +82,11 @@ func (c *serveCmd) serve(ctx context.Context, n *node, srv *server.Server, liste
 	var err error
 	select {
 	case err = <-failed:
+	case err = <-w.failed():
 	case <-ctx.Done():
 		log.Info("stopping; a second signal exits at once")
 	}
+	w.drain()
 	return errors.Join(err, c.stop(srv, n, log))
 }
 

@@ -28,6 +28,7 @@ const maxWindow = 24 * time.Hour
 
 type serveCmd struct {
 	listenFlags
+	httpFlags
 	Advertise string   `placeholder:"ADDR" help:"Address that other nodes and clients are told (default: the listen address)."`
 	Modes     []string `default:"segment,snowflake" placeholder:"MODE" help:"What this node serves (default: ${default})."`
 	BareKeys  bool     `help:"A key without a prefix is a segment's tag, so that programs which INCR keys of their own change nothing."`
@@ -69,6 +70,7 @@ type serveCmd struct {
 func (c *serveCmd) check() error {
 	return errors.Join(
 		c.listenFlags.check(),
+		c.httpFlags.check(),
 		checkAddr("--advertise", c.Advertise),
 		c.checkModes(),
 		c.storeFlags.check(),

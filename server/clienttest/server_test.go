@@ -33,7 +33,7 @@ type server struct {
 func serve(t *testing.T, password string, args ...string) *server {
 	t.Helper()
 	s := &server{addr: freeAddr(t)}
-	s.args = append([]string{"serve", "--init", "--listen", s.addr,
+	s.args = append([]string{"serve", "--init", "--listen", s.addr, "--http-listen", "",
 		"--store", "sqlite:" + filepath.Join(t.TempDir(), "redleaf.db")}, args...)
 	if password != "" {
 		s.args = append(s.args, "--requirepass", password)

@@ -71,3 +71,8 @@ func qualityOf(params string) float64 {
 func wantsPage(r *http.Request) bool {
 	return !strings.HasPrefix(r.URL.Path, "/api/") && choose(r, "application/json", "text/html") == "text/html"
 }
+
+// wantsData reports whether a page is wanted as data.
+func wantsData(r *http.Request) bool {
+	return choose(r, "text/html", "application/json") == "application/json"
+}

@@ -57,7 +57,7 @@ func (s *Server) cachePage(w http.ResponseWriter, r *http.Request, who server.Ca
 	if err := s.mayList(who); err != nil {
 		return err
 	}
-	asJSON := !wantsPage(r)
+	asJSON := wantsData(r)
 	q := queryOf(r.URL.Query(), leafPageTags)
 	if asJSON {
 		q.Size = 0
@@ -83,7 +83,7 @@ func (s *Server) dbPage(w http.ResponseWriter, r *http.Request, who server.Calle
 	if err := s.mayList(who); err != nil {
 		return err
 	}
-	asJSON := !wantsPage(r)
+	asJSON := wantsData(r)
 	q := queryOf(r.URL.Query(), leafPageTags)
 	if asJSON {
 		q.Size = 0

@@ -17,9 +17,7 @@ func (s *Server) pprof(w http.ResponseWriter, r *http.Request, who server.Caller
 	if err := mayConfigure(who); err != nil {
 		return err
 	}
-	if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(profileTime)); err != nil {
-		return err
-	}
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(profileTime)) // without it the usual one cuts long profiles
 	switch strings.TrimPrefix(r.URL.Path, "/debug/pprof/") {
 	case "cmdline":
 		return errNotFound // arguments may hold a password

@@ -25,10 +25,12 @@ func routes() []route {
 		{"/api/segment/get/{key}", "segment_get", draw, (*Server).getSegment},
 		{"/api/segment/get/{key}/{$}", "segment_get", draw, (*Server).getSegment}, // Spring takes a slash at the end as well
 		{"/api/segment/get/{$}", "segment_get", draw, noKey},
+		{"/api/segment/get", "segment_get", draw, noKey},
 		{"/api/segment/range/{key}", "segment_range", draw, (*Server).getRange},
 		{"/api/snowflake/get/{key}", "snowflake_get", draw, (*Server).getSnowflake},
 		{"/api/snowflake/get/{key}/{$}", "snowflake_get", draw, (*Server).getSnowflake},
 		{"/api/snowflake/get/{$}", "snowflake_get", draw, noKey},
+		{"/api/snowflake/get", "snowflake_get", draw, noKey},
 		{"/decodeSnowflakeId", "decode", append(draw, http.MethodHead), (*Server).decode},
 
 		{"/{$}", "dashboard", read, (*Server).dashboard},

@@ -30,7 +30,7 @@ type Redleaf struct {
 // Start runs `redleaf serve` with the arguments in dir, on a free port of 127.0.0.1 and a new SQLite file, and returns
 // when it serves.
 func Start(binary, dir string, args ...string) (*Redleaf, error) {
-	args = append([]string{"serve", "--listen", "127.0.0.1:0", "--init"}, args...)
+	args = append([]string{"serve", "--listen", "127.0.0.1:0", "--http-listen", "", "--init"}, args...)
 	p := &Redleaf{cmd: exec.Command(binary, args...), exited: make(chan struct{})}
 	p.cmd.Dir = dir
 	stderr, err := p.cmd.StderrPipe()
