@@ -5,7 +5,7 @@ BIN := bin/redleaf
 # Arguments for `make run`, e.g. make run ARGS="--listen 127.0.0.1:6380".
 ARGS ?=
 
-.PHONY: all build run deps test test-redis test-clients hostile lint bench fuzz clean
+.PHONY: all build run deps test test-redis test-clients test-deploy test-browser hostile lint bench fuzz clean
 
 all: build
 
@@ -31,6 +31,16 @@ test-redis: build
 	server/redistest/fetch bin/redis-suite
 	go run ./server/redistest -doc docs/redis-suite.md
 
+# What deploy/ has, and the metrics, by Prometheus's own promtool.
+test-deploy:
+	.ci/deps promtool prometheus
+	go test -count=1 -run 'TestMetrics|Deploy|Grafana|AlertRules' ./server/httpd
+
+# The pages in a real browser. With REDLEAF_SCREENSHOTS=DIR it leaves pictures of them there.
+test-browser:
+	.ci/deps chromium chromium
+	go test -count=1 -tags browser -run TestBrowser ./server/httpd
+
 # Hostile clients against the binary, measured into docs/hostile.md. It takes about two minutes.
 hostile: build deps
 	go run ./server/hostile -doc docs/hostile.md
@@ -42,11 +52,11 @@ test-clients:
 
 lint:
 	test -z "$$(gofmt -l .)" || { gofmt -d .; exit 1; }
-	go vet -tags clients ./...
+	go vet -tags clients,browser ./...
 	cd server/clienttest/go && go vet ./...
 	cd bench/peers && go vet ./...
-	test -z "$$(go fix -tags clients -diff ./... 2>&1)" || { go fix -tags clients -diff ./...; exit 1; }
-	$(GOLANGCI) run --config .ci/golangci.yml --build-tags clients ./...
+	test -z "$$(go fix -tags clients,browser -diff ./... 2>&1)" || { go fix -tags clients,browser -diff ./...; exit 1; }
+	$(GOLANGCI) run --config .ci/golangci.yml --build-tags clients,browser ./...
 
 # redleaf beside a real Redis, and its parts beside id libraries, measured into bench/RESULTS.md. It takes about six minutes.
 bench: build deps

@@ -36,7 +36,7 @@ func TestMetrics(t *testing.T) {
 	promtool(t, text)
 }
 
-// promtool checks the text as `promtool check metrics` does, where it is installed: make test installs it.
+// promtool checks the text as `promtool check metrics` does, where it is installed: make test-deploy installs it.
 func promtool(t *testing.T, text string) {
 	t.Helper()
 	path, err := exec.LookPath("promtool")
