@@ -49,8 +49,9 @@ func fetch(t *testing.T, method, url string, change ...func(*http.Request)) (sta
 	return response.StatusCode, string(content)
 }
 
-func as(user, password string) func(*http.Request) {
-	return func(r *http.Request) { r.SetBasicAuth(user, password) }
+// shop gives the user shop's password.
+func shop(password string) func(*http.Request) {
+	return func(r *http.Request) { r.SetBasicAuth("shop", password) }
 }
 
 // HTTP and the Redis port draw from the same ids; other nodes learn the address; a stop ends both in order.
@@ -90,10 +91,10 @@ func TestHTTPUsers(t *testing.T) {
 		status int
 	}{
 		{"/api/segment/get/orders", func(*http.Request) {}, http.StatusUnauthorized},
-		{"/api/segment/get/orders", as("shop", "no"), http.StatusUnauthorized},
-		{"/api/segment/get/orders", as("shop", "pw"), http.StatusOK},
-		{"/api/segment/get/other", as("shop", "pw"), http.StatusForbidden},
-		{"/", as("shop", "pw"), http.StatusForbidden},
+		{"/api/segment/get/orders", shop("no"), http.StatusUnauthorized},
+		{"/api/segment/get/orders", shop("pw"), http.StatusOK},
+		{"/api/segment/get/other", shop("pw"), http.StatusForbidden},
+		{"/", shop("pw"), http.StatusForbidden},
 		{"/healthz", func(*http.Request) {}, http.StatusOK},
 	} {
 		if status, body := fetch(t, "GET", base+c.path, c.change); status != c.status {

@@ -19,17 +19,22 @@ func (s *Server) decode(w http.ResponseWriter, r *http.Request, _ server.Caller)
 	if !given {
 		return &problem{http.StatusBadRequest, missingParameter, "Required String parameter 'snowflakeId' is not present"}
 	}
-	parts, err := decodeID(s.cfg.Layout, text)
+	status, fields := leafParts(s.cfg.Layout, text)
+	writeJSON(w, status, fields)
+	return nil
+}
+
+// leafParts returns what Leaf answers.
+func leafParts(l snowflake.Layout, text string) (status int, fields map[string]string) {
+	parts, err := decodeID(l, text)
 	if err != nil {
-		writeJSON(w, http.StatusBadRequest, map[string]string{"errorMsg": decodeFailed})
-		return nil
+		return http.StatusBadRequest, map[string]string{"errorMsg": decodeFailed}
 	}
-	writeJSON(w, http.StatusOK, map[string]string{
+	return http.StatusOK, map[string]string{
 		"timestamp":  fmt.Sprintf("%d(%s)", parts.Time.UnixMilli(), parts.Time.Local().Format("2006-01-02 15:04:05.000")),
 		"workerId":   strconv.Itoa(parts.Worker),
 		"sequenceId": strconv.FormatInt(parts.Sequence, 10),
-	})
-	return nil
+	}
 }
 
 func decodeID(l snowflake.Layout, text string) (snowflake.Parts, error) {

@@ -2,6 +2,7 @@ package httpd
 
 import (
 	"net/http"
+	"slices"
 
 	"redleaf/server"
 )
@@ -108,10 +109,8 @@ func (s *Server) checked(rt route, serve func(http.ResponseWriter, *http.Request
 }
 
 func (rt route) allows(method string) error {
-	for _, m := range rt.methods {
-		if m == method {
-			return nil
-		}
+	if slices.Contains(rt.methods, method) {
+		return nil
 	}
 	return &methodError{method, rt.methods}
 }

@@ -55,11 +55,10 @@ func newSampler(c Config) *sampler {
 
 // run samples until ctx is done.
 func (s *sampler) run(ctx context.Context) {
-	pause := sampleEvery
 	for {
 		begun := time.Now()
 		s.sample(begun)
-		pause = max(sampleEvery, samplingPart*time.Since(begun))
+		pause := max(sampleEvery, samplingPart*time.Since(begun))
 		timer := time.NewTimer(pause)
 		select {
 		case <-timer.C:
