@@ -44,8 +44,8 @@ func (s *Server) Metrics() Metrics {
 		Errors: st.errors.snapshot(), LargeRequestsAndReplies: s.memory.used.Load(), Depths: st.depth.snapshot(),
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.commands)) {
-		if c := st.byCommand[s.commands[name].index].metrics(name); c.Calls+c.Rejected > 0 {
-			m.ByCommand = append(m.ByCommand, c)
+		if c := &st.byCommand[s.commands[name].index]; c.calls.Load()+c.rejected.Load() > 0 {
+			m.ByCommand = append(m.ByCommand, c.metrics(name))
 		}
 	}
 	return m
@@ -56,9 +56,9 @@ func (s *commandStats) metrics(name string) CommandMetrics {
 		Name: name, Calls: s.calls.Load(), Rejected: s.rejected.Load(), Failed: s.failed.Load(),
 		Total: time.Duration(s.nanos.Load()),
 	}
+	m.AtMost, m.Took = make([]time.Duration, latencyBuckets), make([]int64, latencyBuckets)
 	for i := range s.latency {
-		m.AtMost = append(m.AtMost, time.Microsecond<<i)
-		m.Took = append(m.Took, s.latency[i].Load())
+		m.AtMost[i], m.Took[i] = time.Microsecond<<i, s.latency[i].Load()
 	}
 	return m
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"redleaf/alloc/sqlstore/mariadbtest"
 )
 
 var webLine = regexp.MustCompile(`msg="HTTP is served" addr=(\S+)`)
@@ -119,5 +121,25 @@ func TestHTTPListen(t *testing.T) {
 	p := startProcess(t, "--init", "--store", newSQLite(t))
 	if strings.Contains(p.logged(), "HTTP is served") {
 		t.Error("HTTP is served although --http-listen is empty")
+	}
+}
+
+// Nodes of one store show each other, with their worker ids and a way to their own dashboards.
+func TestHTTPNodes(t *testing.T) {
+	store := mariadbtest.Start(t).Database(t)
+	first := startProcess(t, "--store", store, "--http-listen", "127.0.0.1:0", "--worker-ids", "7-7")
+	second := startProcess(t, "--store", store, "--http-listen", "127.0.0.1:0", "--worker-ids", "9-9")
+	base := "http://" + webLine.FindStringSubmatch(first.logged())[1]
+	other := "http://" + webLine.FindStringSubmatch(second.logged())[1]
+	page := ""
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); <-time.After(200 * time.Millisecond) {
+		if _, page = fetch(t, "GET", base+"/"); strings.Contains(page, `href="`+other+`/"`) && strings.Contains(page, `workers">9<`) {
+			break
+		}
+	}
+	for _, want := range []string{`href="` + other + `/"`, first.addr, second.addr, `workers">7<`, `workers">9<`, "2 nodes"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the dashboard lacks %s:\n%s", want, page)
+		}
 	}
 }
