@@ -5,16 +5,18 @@ BIN := bin/redleaf
 # Arguments for `make run`, e.g. make run ARGS="--listen 127.0.0.1:6380".
 ARGS ?=
 
-.PHONY: all build run deps test test-redis test-clients test-deploy test-browser hostile lint bench fuzz clean
+.PHONY: all build redleaf run deps test test-redis test-clients test-deploy test-browser hostile lint bench fuzz clean
 
 all: build
 
-# The version that `redleaf version` prints comes from the checkout.
-build:
-	go build -buildvcs=auto -trimpath -o $(BIN) ./cmd/redleaf
+build: redleaf
 	go build -buildvcs=auto -trimpath -o $(BIN)-bench ./cmd/redleaf-bench
 
-run: build
+# The version that `redleaf version` prints comes from the checkout.
+redleaf:
+	go build -buildvcs=auto -trimpath -o $(BIN) ./cmd/redleaf
+
+run: redleaf
 	./$(BIN) serve --init $(ARGS)
 
 # Programs that the tests run beside redleaf: MariaDB, Redis and redis-cli.
