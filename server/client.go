@@ -51,6 +51,7 @@ type client struct {
 	reply    replyMode
 	tx       transaction
 	subs     subscriptions
+	view     mapView
 	word     [maxCommandName]byte // the command's name in lower case
 	deadline bool                 // of idle connections, set on conn
 	now      time.Time            // when the last pipeline, or the last part of it, was served
@@ -73,14 +74,18 @@ type client struct {
 	shownLast *command  // last, as shown
 	shownAt   time.Time // when shown was brought up to date
 
-	mu    sync.Mutex // protects shown, which other connections read
+	posted atomic.Bool // there are posts
+
+	mu    sync.Mutex // protects what other connections read and write
 	shown shown
+	posts []post
 }
 
 func newClient(s *Server, conn net.Conn, id int64) *client {
 	c := &client{s: s, conn: conn, id: id, addr: conn.RemoteAddr().String(), local: isLocal(conn), created: time.Now()}
 	c.in.budget = &s.memory
 	c.framer.maxRequest = s.cfg.MaxRequest
+	c.view.seen = s.watch.known.Load()
 	c.tally.counts = make([]int64, len(s.commands))
 	c.setUser(s.firstUser())
 	c.publishState(c.created)
@@ -143,6 +148,7 @@ func (c *client) end() {
 // batch serves every complete request received and reports whether the connection goes on.
 func (c *client) batch() (open bool) {
 	c.timedSum = 0
+	c.beginPipeline()
 	begun := time.Now()
 	open = c.serveReceived()
 	c.now = time.Now()

@@ -18,6 +18,8 @@ type Config struct {
 	Password    string // of the default user; "": none
 	ACL         string // users, as lines of a Redis ACL file; "": the default user only
 	Unprotected bool   // where AUTH is not needed, serve clients that are not on the loopback interface
+	Cluster     bool   // show the nodes as a Redis Cluster
+	Sentinel    string // answer SENTINEL for a master of this name; "": not at all
 	BareKeys    bool   // a key without a prefix is a segment's tag
 	MaxBatch    int64  // largest INCRBY and LPOP count; 1,000,000
 	MaxClients  int    // connections at a time; 10,000

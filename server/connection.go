@@ -58,6 +58,7 @@ func (c *client) quit([][]byte) error {
 func (c *client) reset([][]byte) error {
 	c.tx.reset(&c.s.memory)
 	c.resp3, c.optIn, c.caching, c.reply = false, false, false, replyOn
+	c.view.readOnly = false
 	c.db, c.name = 0, ""
 	c.subs = subscriptions{}
 	c.setUser(c.s.firstUser())
@@ -188,7 +189,7 @@ func (c *client) greet() {
 	c.bulk("id")
 	c.int(c.id)
 	c.bulk("mode")
-	c.bulk("standalone")
+	c.bulk(c.s.mode())
 	c.bulk("role")
 	c.bulk("master")
 	c.bulk("modules")

@@ -52,6 +52,9 @@ func (c *client) execute(args [][]byte) {
 	mark := len(c.out)
 	cmd := c.lookup(args[0])
 	err := c.allow(cmd, args)
+	if err == nil {
+		err = c.redirect(cmd, args)
+	}
 	switch {
 	case err != nil:
 		c.reject(cmd, err)

@@ -64,7 +64,7 @@ func (s *Server) infoServer(b *strings.Builder) {
 	_, port := s.listening()
 	line(b, "redis_version", redisVersion)
 	line(b, "redleaf_version", s.cfg.Version)
-	line(b, "redis_mode", "standalone")
+	line(b, "redis_mode", s.mode())
 	line(b, "os", runtime.GOOS+" "+runtime.GOARCH)
 	line(b, "arch_bits", 64)
 	line(b, "process_id", os.Getpid())
@@ -194,7 +194,13 @@ func (s *Server) infoErrorstats(b *strings.Builder) {
 	}
 }
 
-func (s *Server) infoCluster(b *strings.Builder) { line(b, "cluster_enabled", 0) }
+func (s *Server) infoCluster(b *strings.Builder) {
+	enabled := 0
+	if s.cfg.Cluster {
+		enabled = 1
+	}
+	line(b, "cluster_enabled", enabled)
+}
 
 func (s *Server) infoKeyspace(b *strings.Builder) {
 	if n := s.snapshot().tags; n > 0 {

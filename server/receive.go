@@ -18,6 +18,9 @@ func (c *client) receive() bool {
 		if !c.prepareRead() {
 			return false
 		}
+		if !c.deliver() {
+			return false
+		}
 		wasDraining := !c.drainEnd.IsZero()
 		n, err := c.conn.Read(room)
 		c.s.stats.bytesIn.Add(int64(n))

@@ -30,7 +30,7 @@ func (c *client) rest() {
 	c.out, c.args, c.memo = nil, nil, nil
 	c.conn.SetReadDeadline(time.Time{})
 	c.deadline = false
-	if c.setIdleDeadline(); c.draining() { // Shutdown's deadline may just have been taken back
+	if c.setIdleDeadline(); c.draining() || c.posted.Load() { // Shutdown's deadline may just have been taken back
 		return
 	}
 	c.awaitInput()

@@ -60,7 +60,7 @@ func (c *client) executeRun(cmd *command, args [][]byte, k int) {
 
 // running reports whether nothing but the command itself decides about the request.
 func (c *client) running(cmd *command, args [][]byte) bool {
-	return cmd != nil && cmd.many != nil && c.free && !c.tx.open && c.reply == replyOn && cmd.fits(len(args)) && !c.s.timesAll()
+	return cmd != nil && cmd.many != nil && c.free && !c.tx.open && c.reply == replyOn && cmd.fits(len(args)) && c.view.current() && !c.s.timesAll()
 }
 
 // manyIncr is INCR in a row.

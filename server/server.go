@@ -31,6 +31,7 @@ type Server struct {
 	stats    stats
 	slow     slowlog
 	latency  latency
+	watch    watch
 
 	maxClients atomic.Int64
 	peakMemory atomic.Uint64
@@ -57,6 +58,9 @@ func New(cfg Config) (*Server, error) {
 		return nil, errors.New("server: neither segments nor snowflakes to serve")
 	}
 	s := &Server{cfg: cfg.withDefaults(), commands: commandTable(), started: time.Now(), clients: map[*client]struct{}{}}
+	if s.cfg.Sentinel == "" {
+		delete(s.commands, "sentinel")
+	}
 	var err error
 	if s.users, err = newUsers(s.commands, s.cfg.ACL, s.cfg.Password); err != nil {
 		return nil, fmt.Errorf("reading users: %w", err)
@@ -72,6 +76,7 @@ func New(cfg Config) (*Server, error) {
 	end()
 	s.vain = vain
 	s.sampling.Go(s.sample)
+	s.startWatch()
 	return s, nil
 }
 

@@ -61,11 +61,11 @@ func commandTable() map[string]*command {
 		{"publish", 3, fast, none, "pubsub", "2.0.0", "channel message", "0: nobody receives it.", "", (*client).publish, nil, 0},
 		{"pubsub", -2, container, none, "pubsub", "2.8.0", "subcommand [argument...]", "Empty.", "channels:-2 numpat:2 numsub:-2 help:2", (*client).pubsubCmd, nil, 0},
 
-		// Cluster: off.
-		{"cluster", -2, container, none, "cluster", "3.0.0", "subcommand", "Refused: cluster support is off.", "addslots:-3 addslotsrange:-4 bumpepoch:2 count-failure-reports:3 countkeysinslot:3 delslots:-3 delslotsrange:-4 failover:-2 flushslots:2 forget:3 getkeysinslot:4 help:2 info:2 keyslot:3 links:2 meet:-4 myid:2 nodes:2 replicas:3 replicate:3 reset:-2 saveconfig:2 set-config-epoch:3 setslot:-4 shards:2 slaves:3 slots:2", (*client).clusterOff, nil, 0},
-		{"readonly", 1, fast, none, "cluster", "3.0.0", "", "Refused: cluster support is off.", "", (*client).clusterOff, nil, 0},
-		{"readwrite", 1, fast, none, "cluster", "3.0.0", "", "Refused: cluster support is off.", "", (*client).clusterOff, nil, 0},
-		{"asking", 1, fast, none, "cluster", "3.0.0", "", "Refused: cluster support is off.", "", (*client).clusterOff, nil, 0},
+		// Redis Cluster, with --cluster.
+		{"cluster", -2, container, none, "cluster", "3.0.0", "subcommand [argument...]", "The map of nodes, with --cluster.", "addslots:-3 addslotsrange:-4 bumpepoch:2 count-failure-reports:3 countkeysinslot:3 delslots:-3 delslotsrange:-4 failover:-2 flushslots:2 forget:3 getkeysinslot:4 help:2 info:2 keyslot:3 links:2 meet:-4 myid:2 nodes:2 replicas:3 replicate:3 reset:-2 saveconfig:2 set-config-epoch:3 setslot:-4 shards:2 slaves:3 slots:2", (*client).clusterCmd, nil, 0},
+		{"readonly", 1, fast, none, "cluster", "3.0.0", "", "Any node will do for what follows; with --cluster.", "", (*client).readOnlyCmd, nil, 0},
+		{"readwrite", 1, fast, none, "cluster", "3.0.0", "", "Ends READONLY; with --cluster.", "", (*client).readWriteCmd, nil, 0},
+		{"asking", 1, fast, none, "cluster", "3.0.0", "", "Accepted, with --cluster.", "", (*client).asking, nil, 0},
 
 		// The server.
 		{"info", -1, 0, none, "server", "1.0.0", "[section...]", "What the server, its store and its nodes are doing.", "", (*client).info, nil, 0},
@@ -79,6 +79,9 @@ func commandTable() map[string]*command {
 		{"wait", 3, 0, none, "generic", "3.0.0", "n timeout", "0: there are no replicas.", "", (*client).waitCmd, nil, 0},
 		{"time", 1, fast, none, "server", "2.6.0", "", "Seconds and microseconds of this machine's clock.", "", (*client).timeCmd, nil, 0},
 		{"shutdown", -1, admin | noMulti, none, "server", "1.0.0", "[NOSAVE]", "Stop the node in order.", "", (*client).shutdown, nil, 0},
+
+		// The last row: without --sentinel it is not there.
+		{"sentinel", -2, container, none, "sentinel", "2.8.4", "subcommand [argument...]", "Where the master is: here.", "ckquorum:3 get-master-addr-by-name:3 is-master-down-by-addr:6 master:3 masters:2 myid:2 replicas:3 sentinels:3 slaves:3 help:2", (*client).sentinelCmd, nil, 0},
 	}
 	table := make(map[string]*command, len(rows))
 	for i := range rows {

@@ -1,0 +1,73 @@
+package server
+
+import "strconv"
+
+// Every node serves every key, so MOVED is never needed for an answer to be right. It is what makes clients of Redis
+// Cluster read the map again. They are told once a connection after the map has changed, if it has for the key they ask
+// about, and always while this node leaves.
+
+// maxLooks is after how many keys of unchanged slots a connection counts as informed.
+const maxLooks = 1000
+
+// mapView is what a connection knows of the map.
+type mapView struct {
+	seen     uint64 // generation that its client has
+	latest   uint64 // generation when this pipeline began
+	told     bool   // MOVED was answered in this pipeline
+	looks    int    // keys looked at since latest changed
+	readOnly bool   // READONLY: the client means to ask any node
+}
+
+// current reports whether nothing has to be told. It is asked for each request.
+func (v *mapView) current() bool { return v.seen == v.latest }
+
+// beginPipeline takes note of the map once a pipeline. After MOVED a whole pipeline gets the same answer: clients that try
+// it again as a whole would otherwise find one that was half done.
+func (c *client) beginPipeline() {
+	v := &c.view
+	if v.told && !c.in.filled { // a read that filled the buffer was not the end of its pipeline
+		v.told, v.seen = false, v.latest
+	}
+	if now := c.s.watch.generation.Load(); now != v.latest {
+		v.latest, v.looks = now, 0
+	}
+}
+
+// informed takes note that the client was shown the map.
+func (c *client) informed() {
+	if c.view.latest != everMoving {
+		c.view.seen = c.view.latest
+	}
+}
+
+// redirect returns MOVED if the client should look at the map. A transaction is moved as a whole or not at all.
+func (c *client) redirect(cmd *command, args [][]byte) error {
+	if c.view.current() || cmd.keys[0] == 0 || len(args) <= cmd.keys[0] || c.tx.queued > 0 {
+		return nil
+	}
+	t := c.s.watch.current.Load()
+	if t == nil || len(t.peers) == 0 {
+		return nil
+	}
+	slot := keySlot(args[cmd.keys[0]])
+	owner := t.peers[t.owner[slot]]
+	if c.view.latest != everMoving && !c.stale(t, cmd, slot) {
+		return nil
+	}
+	c.view.told = true
+	c.s.watch.redirects.Add(1)
+	return replyError("MOVED " + strconv.Itoa(slot) + " " + owner.endpoint())
+}
+
+// stale reports whether a request that came here shows that the client has an old map.
+func (c *client) stale(t *topology, cmd *command, slot int) bool {
+	v := &c.view
+	if v.looks++; v.looks > maxLooks {
+		c.informed()
+		return false
+	}
+	if v.readOnly && cmd.flags&readonly != 0 {
+		return false
+	}
+	return int(t.owner[slot]) != t.self && t.changed[slot] > v.seen
+}

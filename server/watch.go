@@ -1,0 +1,122 @@
+package server
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"redleaf/alloc"
+)
+
+const (
+	watchEvery   = time.Second      // how often the heartbeats are read
+	watchTimeout = 2 * time.Second  // for one reading
+	newsAge      = 30 * time.Second // for how long after a change new connections may still come with the old map
+)
+
+// everMoving is the generation while this node leaves: no connection has seen it.
+const everMoving = math.MaxUint64
+
+// watch keeps the map of nodes up to date, from their heartbeats. Requests cost it nothing: a connection compares one
+// number per pipeline.
+type watch struct {
+	current atomic.Pointer[topology] // nil: nobody watches
+
+	generation atomic.Uint64 // of the map that clients should have; 0: clients have none
+	known      atomic.Uint64 // the generation that new connections are taken to have seen
+	redirects  atomic.Int64  // MOVED answers
+
+	mu      sync.Mutex // protects everything below
+	nodes   []alloc.Node
+	leaving bool
+	changed time.Time // when the map changed
+	failed  time.Time // when reading failed last
+}
+
+// watching reports whether the server has a map of nodes to keep.
+func (s *Server) watching() bool {
+	return s.cfg.Nodes != nil && (s.cfg.Cluster || s.cfg.Sentinel != "")
+}
+
+// startWatch reads the map once, and then until the server's life ends.
+func (s *Server) startWatch() {
+	if !s.watching() {
+		return
+	}
+	s.watch.update(s, nil) // itself at least, if the store does not answer
+	s.readNodes(sharedTimeout)
+	s.watch.known.Store(s.watch.generation.Load()) // nobody has an older map of this node
+	s.sampling.Go(func() {
+		for s.sleepOn(watchEvery) {
+			s.readNodes(watchTimeout)
+		}
+	})
+}
+
+// sleepOn waits and reports whether the server lives.
+func (s *Server) sleepOn(d time.Duration) bool {
+	s.pause(d)
+	return s.life.Err() == nil
+}
+
+func (s *Server) readNodes(timeout time.Duration) {
+	ctx, cancel := context.WithTimeout(s.life, timeout)
+	defer cancel()
+	nodes, err := s.cfg.Nodes.Nodes(ctx)
+	if err != nil {
+		s.watch.mu.Lock()
+		s.watch.failed = time.Now()
+		s.watch.mu.Unlock()
+		return // the last map stays good: every node serves every key
+	}
+	s.watch.update(s, nodes)
+}
+
+// update makes the map of these nodes, if it is another than the current one.
+func (w *watch) update(s *Server, nodes []alloc.Node) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.nodes = nodes
+	w.remake(s)
+}
+
+// remake is called with mu held.
+func (w *watch) remake(s *Server) {
+	old := w.current.Load()
+	peers := sortedPeers(w.nodes, s.cfg.Advertise, w.leaving)
+	if old != nil && time.Since(w.failed) < alloc.NodeTimeout+watchEvery && !w.leaving {
+		// The store was away, for others too: until they had time to be seen again, nobody is dead.
+		peers = merge(peers, old.peers)
+	}
+	switch {
+	case old == nil || !slices.Equal(old.peers, peers):
+		w.publish(s, newTopology(peers, s.cfg.Advertise, old))
+	case time.Since(w.changed) > newsAge:
+		w.known.Store(old.generation)
+	}
+}
+
+// publish is called with mu held.
+func (w *watch) publish(s *Server, t *topology) {
+	w.changed = time.Now()
+	w.current.Store(t)
+	if s.cfg.Cluster && !w.leaving {
+		w.generation.Store(t.generation)
+	}
+	s.cfg.Logger.Info("nodes changed", "live", len(t.peers))
+}
+
+// leave takes this node out of the map. It reports whether there are others.
+func (w *watch) leave(s *Server) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.leaving = true
+	if w.current.Load() == nil {
+		return false
+	}
+	w.remake(s)
+	return len(w.current.Load().peers) > 0
+}
