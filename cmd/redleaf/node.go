@@ -91,7 +91,7 @@ func (c *serveCmd) snowflakeConfig(id string, log *slog.Logger) snowflake.Config
 func (n *node) serverConfig(c *serveCmd) server.Config {
 	return server.Config{
 		Segments: n.segments, Snowflakes: n.snowflakes, Nodes: n.store, StoreName: n.store.Description(),
-		Password: c.Requirepass, Unprotected: !c.ProtectedMode, BareKeys: c.BareKeys, MaxBatch: c.MaxBatch,
+		Password: c.Requirepass, Unprotected: !c.ProtectedMode, Cluster: c.Cluster, Sentinel: c.Sentinel, BareKeys: c.BareKeys, MaxBatch: c.MaxBatch,
 		MaxClients: c.MaxClients, MaxRequest: c.MaxRequest, MaxOutput: c.MaxOutput, IdleTimeout: c.IdleTimeout, WriteTimeout: c.WriteTimeout,
 		Advertise: n.addr, Version: version(), NodeID: n.id, Logger: n.log,
 	}
@@ -110,6 +110,18 @@ func (n *node) join(addr string, web net.Listener) {
 	}()
 }
 
+// leave ends the heartbeats and removes the last.
+func (n *node) leave(ctx context.Context) {
+	n.endBeat()
+	if n.beaten == nil {
+		return
+	}
+	select {
+	case <-n.beaten:
+	case <-ctx.Done(): // closing the store ends it
+	}
+}
+
 // stop gives back and releases what was leased, as far as ctx allows, and closes the store.
 func (n *node) stop(ctx context.Context) error {
 	var errs []error
@@ -121,13 +133,7 @@ func (n *node) stop(ctx context.Context) error {
 	if n.snowflakes != nil {
 		errs = append(errs, n.snowflakes.Close(ctx))
 	}
-	n.endBeat()
-	if n.beaten != nil {
-		select {
-		case <-n.beaten:
-		case <-ctx.Done(): // closing the store ends it
-		}
-	}
+	n.leave(ctx)
 	errs = append(errs, n.beforeClose(ctx), n.store.Close())
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("stopping: %w", err)

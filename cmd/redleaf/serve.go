@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,7 +38,7 @@ func (c *serveCmd) Run(ctx context.Context, to *streams) error {
 		closeAll(listeners)
 		return errors.Join(err, n.stop(context.Background()))
 	}
-	n.join(cmp.Or(c.Advertise, listeners[0].Addr().String()), httpListener)
+	n.join(c.address(listeners, c.Store, log), httpListener)
 	ctx, shutdown := context.WithCancel(ctx)
 	defer shutdown()
 	config := n.serverConfig(c)
@@ -90,11 +89,22 @@ func (c *serveCmd) serve(ctx context.Context, n *node, srv *server.Server, w *we
 	return errors.Join(err, c.stop(srv, n, log))
 }
 
+// leave sends clients to other nodes. It may use half of the time.
+func (c *serveCmd) leave(ctx context.Context, srv *server.Server, n *node) {
+	ctx, cancel := context.WithTimeout(ctx, c.ShutdownTimeout/2)
+	defer cancel()
+	n.leave(ctx)
+	srv.Leave(ctx)
+}
+
 // stop lets the server finish what it received, then gives back what the node leased. The server may use three quarters
 // of the time, so that a client which does not read can't cost the node its give-back.
 func (c *serveCmd) stop(srv *server.Server, n *node, log *slog.Logger) error {
 	ctx, cancel := context.WithTimeout(context.Background(), c.ShutdownTimeout)
 	defer cancel()
+	if c.told() {
+		c.leave(ctx, srv, n)
+	}
 	draining, drained := context.WithTimeout(ctx, c.ShutdownTimeout*3/4)
 	defer drained()
 	if err := srv.Shutdown(draining); err != nil {

@@ -29,9 +29,9 @@ const maxWindow = 24 * time.Hour
 type serveCmd struct {
 	listenFlags
 	httpFlags
-	Advertise string   `placeholder:"ADDR" help:"Address that other nodes and clients are told (default: the listen address)."`
-	Modes     []string `default:"segment,snowflake" placeholder:"MODE" help:"What this node serves (default: ${default})."`
-	BareKeys  bool     `help:"A key without a prefix is a segment's tag, so that programs which INCR keys of their own change nothing."`
+	clusterFlags
+	Modes    []string `default:"segment,snowflake" placeholder:"MODE" help:"What this node serves (default: ${default})."`
+	BareKeys bool     `help:"A key without a prefix is a segment's tag, so that programs which INCR keys of their own change nothing."`
 
 	Requirepass   string `placeholder:"PASSWORD" help:"Password that clients must give with AUTH."`
 	ACLFile       string `name:"acl-file" placeholder:"FILE" help:"Users, in the syntax of Redis's ACL files; @draw are the commands that draw ids, @admin those that administer."`
@@ -71,7 +71,7 @@ func (c *serveCmd) check() error {
 	return errors.Join(
 		c.listenFlags.check(),
 		c.httpFlags.check(),
-		checkAddr("--advertise", c.Advertise),
+		c.clusterFlags.check(c.listenFlags),
 		c.checkModes(),
 		c.storeFlags.check(),
 		upTo("--step", c.Step, alloc.MaxStep),
