@@ -81,7 +81,7 @@ func (c *client) clusterSlots(t *topology) {
 			c.bulk(p.host)
 			c.int(int64(p.port))
 			c.bulk(p.id)
-			c.array(0)
+			c.mapOf(0)
 		}
 	}
 }

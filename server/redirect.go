@@ -1,13 +1,20 @@
 package server
 
-import "strconv"
+import (
+	"strconv"
+	"time"
+)
 
 // Every node serves every key, so MOVED is never needed for an answer to be right. It is what makes clients of Redis
 // Cluster read the map again. They are told once a connection after the map has changed, if it has for the key they ask
-// about, and always while this node leaves.
+// about, and always while this node leaves. After a node has died they are told about any key: some clients never read the
+// map again because of a node that does not answer.
 
 // maxLooks is after how many keys of unchanged slots a connection counts as informed.
 const maxLooks = 1000
+
+// tellEvery lies between two answers that send a client to where it is.
+const tellEvery = 20 * time.Millisecond
 
 // mapView is what a connection knows of the map.
 type mapView struct {
@@ -26,7 +33,8 @@ func (v *mapView) current() bool { return v.seen == v.latest }
 func (c *client) beginPipeline() {
 	v := &c.view
 	if v.told && !c.in.filled { // a read that filled the buffer was not the end of its pipeline
-		v.told, v.seen = false, v.latest
+		v.told = false
+		c.informed()
 	}
 	if now := c.s.watch.generation.Load(); now != v.latest {
 		v.latest, v.looks = now, 0
@@ -69,5 +77,16 @@ func (c *client) stale(t *topology, cmd *command, slot int) bool {
 	if v.readOnly && cmd.flags&readonly != 0 {
 		return false
 	}
-	return int(t.owner[slot]) != t.self && t.changed[slot] > v.seen
+	if int(t.owner[slot]) != t.self {
+		return t.changed[slot] > v.seen
+	}
+	return t.lost > v.seen && c.s.watch.mayTell()
+}
+
+// mayTell bounds how often clients are sent to where they are, so that a request which is tried again on another
+// connection is served: some clients give up after three times.
+func (w *watch) mayTell() bool {
+	now := time.Now().UnixNano()
+	last := w.told.Load()
+	return now-last > int64(tellEvery) && w.told.CompareAndSwap(last, now)
 }

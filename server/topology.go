@@ -40,6 +40,7 @@ type topology struct {
 	generation uint64 // rises with every change
 	peers      []peer // by address
 	self       int    // this node's place among them; -1: it is not there
+	lost       uint64 // the latest generation that came because a node died
 	ranges     []slotRange
 	owner      [slotCount]uint16 // by slot; of no use without peers
 	changed    [slotCount]uint64 // the generation that brought the slot's owner
@@ -49,7 +50,7 @@ type topology struct {
 func newTopology(peers []peer, self string, old *topology) *topology {
 	t := &topology{generation: 1, peers: peers, self: slices.IndexFunc(peers, func(p peer) bool { return p.addr == self })}
 	if old != nil {
-		t.generation = old.generation + 1
+		t.generation, t.lost = old.generation+1, old.lost
 	}
 	names := make([]string, len(peers))
 	for i, p := range peers {

@@ -28,6 +28,7 @@ type watch struct {
 	generation atomic.Uint64 // of the map that clients should have; 0: clients have none
 	known      atomic.Uint64 // the generation that new connections are taken to have seen
 	redirects  atomic.Int64  // MOVED answers
+	told       atomic.Int64  // when a client was sent to where it was, in Unix nanoseconds
 
 	mu      sync.Mutex // protects everything below
 	nodes   []alloc.Node
@@ -93,10 +94,21 @@ func (w *watch) remake(s *Server) {
 	}
 	switch {
 	case old == nil || !slices.Equal(old.peers, peers):
-		w.publish(s, newTopology(peers, s.cfg.Advertise, old))
+		t := newTopology(peers, s.cfg.Advertise, old)
+		if old != nil && w.died(old, t) {
+			t.lost = t.generation
+		}
+		w.publish(s, t)
 	case time.Since(w.changed) > newsAge:
 		w.known.Store(old.generation)
 	}
+}
+
+// died reports whether a node went without having left: its last heartbeat is still there. It is called with mu held.
+func (w *watch) died(old, now *topology) bool {
+	return slices.ContainsFunc(old.peers, func(p peer) bool {
+		return !slices.Contains(now.peers, p) && slices.ContainsFunc(w.nodes, func(n alloc.Node) bool { return n.Addr == p.addr })
+	})
 }
 
 // publish is called with mu held.
