@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/url"
 	"strings"
+	"time"
 )
 
 // clusterFlags say how several nodes show themselves to clients.
@@ -24,6 +25,9 @@ func (f clusterFlags) check(l listenFlags) error {
 	if f.told() && l.Listen == "" && l.TLSListen == "" {
 		errs = append(errs, errors.New("--cluster/--sentinel: there is no port to send clients to, only a Unix socket"))
 	}
+	if f.Cluster && f.Sentinel != "" {
+		errs = append(errs, errors.New("--cluster and --sentinel: give one of them; clients of the one do not follow the other's redirections"))
+	}
 	if strings.ContainsAny(f.Sentinel, " \t\r\n") {
 		errs = append(errs, fmt.Errorf("--sentinel %q: want a name without spaces", f.Sentinel))
 	}
@@ -32,6 +36,18 @@ func (f clusterFlags) check(l listenFlags) error {
 
 // told reports whether clients are told of nodes at all.
 func (f clusterFlags) told() bool { return f.Cluster || f.Sentinel != "" }
+
+// joinDelay is how long a node that clients are told of serves before the others know of it: clients which failed to
+// connect when an earlier one was killed try again once a second.
+const joinDelay = 1500 * time.Millisecond
+
+// delay is how long the first heartbeat waits.
+func (f clusterFlags) delay() time.Duration {
+	if f.told() {
+		return joinDelay
+	}
+	return 0
+}
 
 // isWildcard reports whether an address means all of this machine's.
 func isWildcard(addr string) bool {

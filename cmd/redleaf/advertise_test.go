@@ -52,6 +52,7 @@ func TestClusterFlags(t *testing.T) {
 		{clusterFlags{Sentinel: "m", Advertise: ":6379"}, tcp, "clients can't connect to it"},
 		{clusterFlags{Advertise: "0.0.0.0:6379"}, tcp, ""},
 		{clusterFlags{Cluster: true}, listenFlags{UnixSocket: "x"}, "only a Unix socket"},
+		{clusterFlags{Cluster: true, Sentinel: "m"}, tcp, "give one of them"},
 		{clusterFlags{Sentinel: "a b"}, tcp, "without spaces"},
 	} {
 		err := tt.f.check(tt.l)

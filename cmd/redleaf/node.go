@@ -97,8 +97,9 @@ func (n *node) serverConfig(c *serveCmd) server.Config {
 	}
 }
 
-// join begins to tell the other nodes that this one is there: at addr, and on the listener for HTTP if there is one.
-func (n *node) join(addr string, web net.Listener) {
+// join begins to tell the other nodes that this one is there, after a delay: at addr, and on the listener for HTTP if there
+// is one.
+func (n *node) join(addr string, web net.Listener, delay time.Duration) {
 	n.addr = addr
 	ctx, cancel := context.WithCancel(context.Background())
 	n.endBeat = cancel
@@ -106,6 +107,13 @@ func (n *node) join(addr string, web net.Listener) {
 	n.beaten = make(chan struct{})
 	go func() {
 		defer close(n.beaten)
+		timer := time.NewTimer(delay)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			return
+		}
 		alloc.Heartbeat(ctx, n.store, self, n.timeout, n.log)
 	}()
 }

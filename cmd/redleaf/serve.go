@@ -38,7 +38,7 @@ func (c *serveCmd) Run(ctx context.Context, to *streams) error {
 		closeAll(listeners)
 		return errors.Join(err, n.stop(context.Background()))
 	}
-	n.join(c.address(listeners, c.Store, log), httpListener)
+	n.join(c.address(listeners, c.Store, log), httpListener, c.delay())
 	ctx, shutdown := context.WithCancel(ctx)
 	defer shutdown()
 	config := n.serverConfig(c)

@@ -22,10 +22,17 @@ import (
 	"redleaf/alloc/sqlstore/mariadbtest"
 )
 
-// several are clients that know of several nodes.
-func several() []client {
+// several are clients that know of several nodes, by the door that they take.
+func several(door string) []client {
 	golang, redis8, node, java := golang(), python("redis8"), node(), java()
 	jvm := func(kind string) []string { return append(jvm("Several"), kind) }
+	if door == "sentinel" {
+		return []client{
+			{"go-redis sentinel", golang, []string{"bin/several", "goredis-sentinel"}},
+			{"ioredis sentinel", node, []string{"node", "several.mjs", "ioredis-sentinel"}},
+			{"redis-py 8 sentinel", redis8, []string{"venv/bin/python", "several.py", "sentinel"}},
+		}
+	}
 	return []client{
 		{"go-redis cluster", golang, []string{"bin/several", "goredis"}},
 		{"go-redis cluster, reload 1 s", golang, []string{"bin/several", "goredis-1s"}},
@@ -36,9 +43,6 @@ func several() []client {
 		{"Jedis cluster", java, jvm("jedis")},
 		{"Lettuce cluster", java, jvm("lettuce")},
 		{"Lettuce cluster, adaptive, 1 s", java, jvm("lettuce-adaptive")},
-		{"go-redis sentinel", golang, []string{"bin/several", "goredis-sentinel"}},
-		{"ioredis sentinel", node, []string{"node", "several.mjs", "ioredis-sentinel"}},
-		{"redis-py 8 sentinel", redis8, []string{"venv/bin/python", "several.py", "sentinel"}},
 	}
 }
 
@@ -87,13 +91,14 @@ type fleet struct {
 	nodes []*server
 }
 
-func newFleet(t *testing.T) *fleet {
+func newFleet(t *testing.T, door ...string) *fleet {
 	t.Helper()
 	f := &fleet{db: mariadbtest.StartPrivate(t)}
 	store := f.db.Database(t)
 	for i := range 3 {
 		s := &server{addr: freeAddr(t)}
-		s.args = []string{"serve", "--listen", s.addr, "--store", store, "--auto-create", "--cluster", "--sentinel", "ids"}
+		s.args = []string{"serve", "--listen", s.addr, "--store", store, "--auto-create"}
+		s.args = append(s.args, door...)
 		if err := s.start(); err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +110,7 @@ func newFleet(t *testing.T) *fleet {
 		})
 		f.nodes = append(f.nodes, s)
 	}
-	time.Sleep(2500 * time.Millisecond) // until all have read of all
+	time.Sleep(4 * time.Second) // until all have read of all
 	return f
 }
 
@@ -239,7 +244,12 @@ func (w *watched) end() error {
 
 // TestSeveral lets all clients draw from three nodes while these come and go.
 func TestSeveral(t *testing.T) {
-	f := newFleet(t)
+	t.Run("cluster", func(t *testing.T) { testSeveral(t, "cluster", newFleet(t, "--cluster")) })
+	t.Run("sentinel", func(t *testing.T) { testSeveral(t, "sentinel", newFleet(t, "--sentinel", "ids")) })
+}
+
+func testSeveral(t *testing.T, door string, f *fleet) {
+	t.Helper()
 	all := &ids{seen: map[[2]int64]bool{}}
 	steps := events()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
@@ -248,7 +258,7 @@ func TestSeveral(t *testing.T) {
 	var running []*watched
 	shares := map[string]string{}
 	only := os.Getenv("REDLEAF_CLIENTS")
-	for _, c := range several() {
+	for _, c := range several(door) {
 		if only != "" && !strings.Contains(c.name, only) {
 			continue
 		}

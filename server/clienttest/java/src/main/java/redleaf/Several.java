@@ -63,18 +63,15 @@ final class Several {
     }
 
     private static void work(ToLongFunction<String> draw, int first) {
+        long since = System.nanoTime();
         for (int i = first; !Files.exists(STOP); i++) {
             int tag = i % 100;
-            long since = System.nanoTime();
-            for (;;) {
-                try {
-                    long id = draw.applyAsLong("segment:t" + tag);
-                    tell("drew " + tag + " " + id + " " + (System.nanoTime() - since) / 1_000_000);
-                    break;
-                } catch (RuntimeException e) {
-                    tell("failed " + e.toString().replace('\n', ' '));
-                    pause();
-                }
+            try {
+                long id = draw.applyAsLong("segment:t" + tag);
+                tell("drew " + tag + " " + id + " " + (System.nanoTime() - since) / 1_000_000);
+                since = System.nanoTime() + 20_000_000;
+            } catch (RuntimeException e) {
+                tell("failed " + e.toString().replace('\n', ' '));
             }
             pause();
         }
