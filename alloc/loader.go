@@ -154,10 +154,14 @@ func (t *tag) refilled(r Range, step int64, begun time.Time) {
 func (t *tag) failed(err error) {
 	t.failures++
 	switch {
-	case errors.Is(err, ErrWentBackwards): // grant has decided
+	case errors.Is(err, ErrWentBackwards) && t.verdict != nil: // grant has decided
+	case errors.Is(err, ErrWentBackwards): // a Guard has the nodes agree; till then others may be granted what is held
+		t.backwards++
+		t.segs.drop()
+		t.lastErr = err
 	case errors.Is(err, ErrNoTag):
 		t.vanish()
-	case errors.Is(err, ErrExhausted), errors.Is(err, ErrBadStep), errors.Is(err, ErrCollation):
+	case errors.Is(err, ErrExhausted), errors.Is(err, ErrBadStep), errors.Is(err, ErrCollation), errors.Is(err, ErrStopped):
 		t.decide(fmt.Errorf("tag '%s': %w", t.name, err), time.Now().Add(verdictTime))
 	default:
 		if t.lastErr == nil {

@@ -19,6 +19,7 @@ type MemStore struct {
 type memData struct {
 	rows    map[string]Row
 	retired map[string]int64 // max_id of deleted tags
+	first   int64            // where new tags begin; 0: at 1
 }
 
 // NewMemStore returns an empty store.
@@ -41,8 +42,11 @@ func (m *MemStore) Restore(snapshot *MemStore) {
 }
 
 func (d memData) clone() memData {
-	return memData{rows: maps.Clone(d.rows), retired: maps.Clone(d.retired)}
+	return memData{rows: maps.Clone(d.rows), retired: maps.Clone(d.retired), first: d.first}
 }
+
+// start returns where a tag begins that is made now.
+func (d memData) start(tag string) int64 { return max(1, d.first, d.retired[tag]) }
 
 // Lease implements Store.
 func (m *MemStore) Lease(ctx context.Context, tag string, n int64) (Range, error) {
@@ -125,7 +129,7 @@ func (m *MemStore) Create(ctx context.Context, tag string, step, maxTags int64) 
 	if n := int64(len(m.data.rows)); maxTags > 0 && n >= maxTags {
 		return fmt.Errorf("%w: there are %d", ErrTooManyTags, n)
 	}
-	m.insert(tag, max(1, m.data.retired[tag]), step)
+	m.insert(tag, m.data.start(tag), step)
 	return nil
 }
 
@@ -143,7 +147,7 @@ func (m *MemStore) Advance(ctx context.Context, tag string, maxID, step int64) e
 	row, ok := m.data.rows[tag]
 	at := row.MaxID
 	if !ok {
-		at = max(1, m.data.retired[tag])
+		at = m.data.start(tag)
 	}
 	if maxID < at {
 		return &FloorError{Tag: tag, Floor: at - 1}

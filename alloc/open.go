@@ -50,7 +50,7 @@ func (a *Allocator) open(ctx context.Context, name string) (*tag, error) {
 
 // passing reports whether an error may be gone at the next try.
 func passing(err error) bool {
-	for _, final := range []error{ErrNoTag, ErrTooManyTags, ErrCollation, ErrBadTag, ErrBadStep, ErrBadDescription, ErrClosed} {
+	for _, final := range []error{ErrNoTag, ErrTooManyTags, ErrCollation, ErrBadTag, ErrBadStep, ErrBadDescription, ErrClosed, ErrStopped} {
 		if errors.Is(err, final) {
 			return false
 		}

@@ -65,6 +65,8 @@ func errorReply(err error) string {
 	switch {
 	case errors.Is(err, alloc.ErrNoTag), errors.Is(err, alloc.ErrTooManyTags):
 		return noTag(err)
+	case errors.Is(err, alloc.ErrStopped): // snowflakes wrap it in an ErrUnavailable
+		return "MISCONF " + err.Error()
 	case errors.Is(err, alloc.ErrUnavailable), errors.Is(err, snowflake.ErrUnavailable):
 		return "TRYAGAIN " + err.Error()
 	case errors.Is(err, alloc.ErrClosed), errors.Is(err, snowflake.ErrClosed):

@@ -86,6 +86,9 @@ func (k *keeper) freeWorkers(ctx context.Context, now int64) (free []Worker, fre
 		w := Worker{ID: id, Until: now - 1}
 		if len(rows) > 0 && rows[0].ID == id {
 			w, rows = rows[0], rows[1:]
+			if w.Token == 0 { // a Guard's: it has no row either
+				w.Until = max(w.Until, now-1)
+			}
 		}
 		if w.Until < now {
 			free = append(free, w)

@@ -14,8 +14,8 @@ const (
 	// was lost: neither a crash loop nor a connection that loses replies may strand worker ids for the full window each
 	// time.
 	firstWindow = 10 * time.Second
-	// fixedWindow is the longest window of a fixed worker id: a start after a crash waits for it to pass.
-	fixedWindow = 5 * time.Second
+	// FixedWindow is the longest window of a fixed worker id: a start after a crash waits for it to pass.
+	FixedWindow = 5 * time.Second
 	// year before the layout's end, warnings begin.
 	year = 365 * 24 * time.Hour
 )
@@ -230,7 +230,7 @@ func (k *keeper) replace(missing int) error {
 func (k *keeper) length(now int64) time.Duration {
 	switch {
 	case k.n.cfg.Fixed:
-		return min(fixedWindow, k.n.cfg.Window)
+		return min(FixedWindow, k.n.cfg.Window)
 	case sinceEpoch(now-k.born) < firstWindow:
 		return min(firstWindow, k.n.cfg.Window)
 	}

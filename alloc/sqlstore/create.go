@@ -111,7 +111,11 @@ func (s *Store) insertAbove(ctx context.Context, tx *sql.Tx, tag string, maxID, 
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	if at := max(1, mark); maxID < at {
+	var first sql.NullInt64 // after a failover: see Store.Skip
+	if err := s.scanIn(ctx, tx, qFirst, &first); err != nil {
+		return err
+	}
+	if at := max(1, mark, first.Int64); maxID < at {
 		return &alloc.FloorError{Tag: tag, Floor: at - 1}
 	}
 	return nil

@@ -46,6 +46,7 @@ func (d mysqlDialect) queries() [numQueries]string {
 		incoming:  "VALUES(",
 		closing:   ")",
 		greatest:  "GREATEST",
+		integer:   "SIGNED",
 		// Not UNIX_TIMESTAMP(NOW()), which is off for an hour when the session's time zone leaves summer time.
 		now: "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000",
 	}

@@ -30,6 +30,9 @@ CREATE TABLE IF NOT EXISTS leaf_node (
   version varchar(255) NOT NULL,
   started_ms bigint NOT NULL,
   seen_ms bigint NOT NULL,
+  server varchar(100) NOT NULL DEFAULT '',
+  term bigint NOT NULL DEFAULT 0,
+  window_ms bigint NOT NULL DEFAULT 0,
   PRIMARY KEY (id)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 

@@ -26,7 +26,7 @@ func openMySQL(ctx context.Context, t target, opts Options) (*Store, error) {
 		return nil, err
 	}
 	patience := max(setupTimeout, opts.StatementTimeout)
-	setup, err := openPool(config, patience, "REPEATABLE READ", 1)
+	setup, err := openPool(config, patience, "REPEATABLE READ", 1, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -44,15 +44,25 @@ func openMySQL(ctx context.Context, t target, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("database %s on %s: %w", t.database, t.where(), err)
 	}
-	db, err := openPool(config, opts.StatementTimeout, isolation, tagConns)
-	if err != nil {
+	return openPools(config, isolation, opts, &Store{dialect: d, description: t.String()})
+}
+
+// openPools gives the store its connections.
+func openPools(c *mysql.Config, isolation string, opts Options, s *Store) (*Store, error) {
+	admit := opts.Admit
+	if opts.TrustServers {
+		admit = nil
+	}
+	var errs [3]error
+	s.db, errs[0] = openPool(c, opts.StatementTimeout, isolation, tagConns, admit)
+	s.side, errs[1] = openPool(c, opts.StatementTimeout, isolation, sideConns, admit)
+	s.free, errs[2] = openPool(c, skipTimes*opts.StatementTimeout, isolation, freeConns, nil)
+	if err := errors.Join(errs[:]...); err != nil { // the parameters are wrong: none has connected
 		return nil, err
 	}
-	side, err := openPool(config, opts.StatementTimeout, isolation, sideConns)
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return &Store{db: db, side: side, dialect: d, description: t.String()}, nil
+	// Where the address leads elsewhere now, an old connection would not show it.
+	s.free.SetConnMaxLifetime(freeLifetime)
+	return s, nil
 }
 
 // connect waits for the server to answer, up to the timeout.

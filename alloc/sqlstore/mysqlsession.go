@@ -15,23 +15,31 @@ const (
 	dialTimeout = 5 * time.Second  // to connect and log in
 	tagConns    = 16               // for statements about tags
 	sideConns   = 4                // for worker windows, heartbeats and the clock
+	freeConns   = 3                // for heartbeats and agreements
 	maxIdleTime = 5 * time.Minute  // below what servers and firewalls commonly allow
 	maxLifetime = 10 * time.Minute // a failover leaves connections to the old server behind
+
+	// freeLifetime bounds for how long a node does not notice that the address leads to another server, when its
+	// connections to the old one live on.
+	freeLifetime = 5 * time.Second
+	// skipTimes is how many times longer than others the statements that end an agreement may take: they write all rows.
+	skipTimes = 10
 )
 
 // session connects and gives each connection the settings that the store needs, whatever the server's defaults are.
 type session struct {
 	driver.Connector
 	settings []string
+	admit    func(server string) error // nil: all servers are admitted
 }
 
 // openPool returns a pool of sessions whose statements the server ends after the timeout.
-func openPool(c *mysql.Config, timeout time.Duration, isolation string, conns int) (*sql.DB, error) {
+func openPool(c *mysql.Config, timeout time.Duration, isolation string, conns int, admit func(string) error) (*sql.DB, error) {
 	connector, err := mysql.NewConnector(c)
 	if err != nil {
 		return nil, fmt.Errorf("the URL's parameters: %w", err)
 	}
-	db := sql.OpenDB(session{Connector: connector, settings: sessionSettings(timeout, isolation)})
+	db := sql.OpenDB(session{Connector: connector, settings: sessionSettings(timeout, isolation), admit: admit})
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
 	db.SetConnMaxIdleTime(maxIdleTime)
@@ -77,5 +85,12 @@ func (s session) Connect(ctx context.Context) (driver.Conn, error) {
 			return nil, errors.Join(fmt.Errorf("setting the session up: %w", err), conn.Close())
 		}
 	}
-	return conn, nil
+	if s.admit == nil {
+		return conn, nil
+	}
+	known, err := identified(ctx, conn, s.admit)
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return known, nil
 }

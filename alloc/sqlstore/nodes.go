@@ -18,16 +18,11 @@ const nodeMemory = 24 * time.Hour
 func (s *Store) Beat(ctx context.Context, n alloc.Node) error {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	now, err := s.Now(ctx)
+	now, err := s.nowOn(ctx, s.free)
 	if err != nil {
 		return err
 	}
-	started := now
-	if !n.Started.IsZero() {
-		// How long ago is right whatever this machine's clock says; the time itself may not be.
-		started -= max(0, time.Since(n.Started).Milliseconds())
-	}
-	if _, err := s.exec(ctx, qBeat, n.ID, n.Addr, n.HTTPAddr, n.Version, started, now); err != nil {
+	if _, err := s.exec(ctx, qBeat, n.ID, n.Addr, n.HTTPAddr, n.Version, startedMs(n, now), now); err != nil {
 		return fmt.Errorf("recording heartbeat: %w", err)
 	}
 	if _, err := s.exec(ctx, qPrune, now-nodeMemory.Milliseconds()); err != nil {
@@ -36,11 +31,20 @@ func (s *Store) Beat(ctx context.Context, n alloc.Node) error {
 	return nil
 }
 
+// startedMs is when the node started, by a clock that says now. How long ago that was is right whatever this machine's
+// clock says; the time itself may not be.
+func startedMs(n alloc.Node, now int64) int64 {
+	if n.Started.IsZero() {
+		return now
+	}
+	return now - max(0, time.Since(n.Started).Milliseconds())
+}
+
 // Nodes implements alloc.Nodes.
 func (s *Store) Nodes(ctx context.Context) ([]alloc.Node, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	now, err := s.Now(ctx)
+	now, err := s.nowOn(ctx, s.free)
 	if err != nil {
 		return nil, err
 	}

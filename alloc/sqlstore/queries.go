@@ -15,6 +15,7 @@ const (
 	qInsert                   // tag, max_id, step
 	qStartAtMark              // tag, tag x2
 	qMark                     // tag
+	qFirst                    //
 	qAdvance                  // max_id, tag x2, max_id
 	qConfigure                // step, description, tag x2
 	qLock                     // tag x2
@@ -27,7 +28,7 @@ const (
 	qClaim                    // worker_id, token, owner, addr, until_ms
 	qPutMeta                  // name, value
 	qGetMeta                  // name
-	qBeat                     // id, addr, http_addr, version, started_ms, seen_ms
+	qBeat                     // from here on, on whatever server answers: see Store.pool; id, addr, http_addr, version, started_ms, seen_ms
 	qPrune                    // seen_ms
 	qNodes                    // seen_ms
 	qLeave                    // id
@@ -47,6 +48,7 @@ type phrases struct {
 	incoming  string // a refused insert's value: prefix of the column name
 	closing   string // closes incoming
 	greatest  string // the function
+	integer   string // the type, in CAST
 	now       string // the clock in Unix milliseconds
 }
 
@@ -57,6 +59,7 @@ func (p phrases) queries() [numQueries]string {
 	// A row with the column's default, '', is no tag, and would start a paging anew. Some collations say of invisible
 	// characters that they equal ''.
 	named := " AND OCTET_LENGTH(biz_tag) > 0"
+	first := "(SELECT CAST(m.value AS " + p.integer + ") FROM leaf_meta m WHERE m.name = '" + metaFirst + "')"
 	row := "SELECT biz_tag, max_id, step, description, " + p.updated
 	in := func(column string) string { return p.incoming + column + p.closing }
 	return [numQueries]string{
@@ -69,7 +72,8 @@ func (p phrases) queries() [numQueries]string {
 		qCount:     "SELECT COUNT(*) FROM leaf_alloc",
 		qInsert:    "INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES (?, ?, ?)",
 		qStartAtMark: "UPDATE leaf_alloc SET max_id = " + p.greatest +
-			"(max_id, COALESCE((SELECT r.max_id FROM leaf_retired r WHERE r.biz_tag = ?), 1)) WHERE " + tag,
+			"(max_id, COALESCE((SELECT r.max_id FROM leaf_retired r WHERE r.biz_tag = ?), 1), COALESCE(" + first + ", 1)) WHERE " + tag,
+		qFirst:   "SELECT " + first,
 		qMark:    "SELECT max_id FROM leaf_retired WHERE biz_tag = ?" + p.forUpdate,
 		qAdvance: "UPDATE leaf_alloc SET max_id = ?, update_time = CURRENT_TIMESTAMP WHERE " + tag + " AND max_id <= ?",
 		qConfigure: "UPDATE leaf_alloc SET step = COALESCE(?, step), description = COALESCE(?, description), " +

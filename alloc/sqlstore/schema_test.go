@@ -120,7 +120,7 @@ func TestSchema(t *testing.T) {
 		if len(all) != 5 {
 			t.Errorf("%d tables", len(all))
 		}
-		columns := map[string]int{"leaf_alloc": 5, "leaf_retired": 3, "leaf_worker": 5, "leaf_node": 6, "leaf_meta": 2}
+		columns := map[string]int{"leaf_alloc": 5, "leaf_retired": 3, "leaf_worker": 5, "leaf_node": 9, "leaf_meta": 2}
 		for _, table := range all {
 			if len(table.columns) != columns[table.name] {
 				t.Errorf("table %s has columns %q", table.name, table.columns)

@@ -22,6 +22,7 @@ func (sqliteDialect) queries() [numQueries]string {
 		upsert:   "ON CONFLICT ({key}) DO UPDATE SET",
 		incoming: "excluded.",
 		greatest: "MAX",
+		integer:  "INTEGER",
 		now:      "0", // the clock is this machine's
 	}.queries()
 }

@@ -26,7 +26,10 @@ CREATE TABLE IF NOT EXISTS leaf_node (
   http_addr TEXT NOT NULL,
   version TEXT NOT NULL,
   started_ms INTEGER NOT NULL,
-  seen_ms INTEGER NOT NULL
+  seen_ms INTEGER NOT NULL,
+  server TEXT NOT NULL DEFAULT '',
+  term INTEGER NOT NULL DEFAULT 0,
+  window_ms INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 CREATE TABLE IF NOT EXISTS leaf_meta (

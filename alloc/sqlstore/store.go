@@ -18,6 +18,8 @@ var (
 	_ alloc.Store       = (*Store)(nil)
 	_ alloc.Nodes       = (*Store)(nil)
 	_ snowflake.Windows = (*Store)(nil)
+	_ alloc.Failovers   = (*Store)(nil)
+	_ alloc.Raiser      = (*Store)(nil)
 )
 
 // Options say how a store is opened. Zero values mean the defaults.
@@ -27,6 +29,12 @@ type Options struct {
 	StatementTimeout time.Duration // longest time for one call; default 2s
 	ConnectTimeout   time.Duration // how long Open tries to reach a MySQL server; 0 is one try
 	Logger           *slog.Logger  // default: none
+
+	// Admit says of a MySQL server's identity whether its connections may be used for tags and worker windows. It is
+	// asked before each use of one. Default: all may.
+	Admit func(server string) error
+	// TrustServers has every server show the identity alloc.AnyServer.
+	TrustServers bool
 }
 
 // Store is the SQL store. Every method is safe for concurrent use and ends by ctx's deadline, or after the statement
@@ -34,11 +42,13 @@ type Options struct {
 type Store struct {
 	db          *sql.DB
 	side        *sql.DB // for all that is not tags, which must not wait for rows that somebody holds locked; may be db
+	free        *sql.DB // for heartbeats and agreements, on whatever server answers; may be db
 	dialect     dialect
 	stmts       [numQueries]*sql.Stmt
 	timeout     time.Duration // of a call whose context has no deadline
 	description string
 	clock       clock
+	trust       bool        // of all servers
 	file        os.FileInfo // of a SQLite store, as it was opened; nil: MySQL
 }
 
@@ -73,7 +83,7 @@ func open(ctx context.Context, url string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.timeout, s.clock = opts.StatementTimeout, newClock()
+	s.timeout, s.clock, s.trust = opts.StatementTimeout, newClock(), opts.TrustServers
 	if err := s.prepare(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("preparing statements: %w", err), s.Close())
 	}
@@ -112,7 +122,7 @@ func (s *Store) Ping(ctx context.Context) error {
 func (s *Store) Close() error {
 	err := s.db.Close()
 	if s.side != s.db {
-		err = errors.Join(err, s.side.Close())
+		err = errors.Join(err, s.side.Close(), s.free.Close())
 	}
 	if err != nil {
 		return fmt.Errorf("closing store: %w", err)
@@ -135,10 +145,13 @@ func (s *Store) present() error {
 
 // pool returns the connections that a statement runs on.
 func (s *Store) pool(q query) *sql.DB {
-	if q < qNow {
+	switch {
+	case q < qNow:
 		return s.db
+	case q < qBeat:
+		return s.side
 	}
-	return s.side
+	return s.free
 }
 
 // bounded returns ctx with the statement timeout as deadline if it has none.

@@ -13,6 +13,8 @@ import (
 const (
 	metaLayout = "layout"
 	metaSchema = "schema"
+	metaServer = "server" // an alloc.Record
+	metaFirst  = "first"  // where new tags begin, after a failover
 )
 
 // RecordLayout implements snowflake.Windows.

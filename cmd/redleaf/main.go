@@ -24,6 +24,7 @@ type commands struct {
 	Serve   serveCmd   `cmd:"" help:"Serve ids over the Redis protocol."`
 	Decode  decodeCmd  `cmd:"" help:"Show the time, worker and sequence of snowflake ids."`
 	Schema  schemaCmd  `cmd:"" help:"Print the statements that create the tables."`
+	Recover recoverCmd `cmd:"" help:"After a database failover that may have lost writes, or a restored backup: have every tag skip a gap, and nodes lease again."`
 	Nodes   nodesCmd   `cmd:"" help:"List the nodes that share a store."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net"
+	"sync"
 	"time"
 
 	"redleaf/alloc"
@@ -24,6 +25,7 @@ type node struct {
 	log        *slog.Logger
 	timeout    time.Duration // of one statement
 	store      *sqlstore.Store
+	gate       *alloc.Gate
 	segments   *alloc.Allocator // nil: mode off
 	snowflakes *snowflake.Node  // nil: mode off
 	leases     *httpd.Leases
@@ -36,22 +38,29 @@ type node struct {
 
 // startNode opens the store and leases what serving needs from the start.
 func startNode(ctx context.Context, c *serveCmd, log *slog.Logger) (*node, error) {
-	store, err := c.openStore(ctx, c.Init, log)
+	gate := alloc.NewGate(c.gateConfig(log))
+	store, err := c.openAdmitting(ctx, sqlstore.Options{
+		Init: c.Init, Logger: log, Admit: gate.Admit, TrustServers: c.policy() == alloc.PolicyTrust,
+	})
 	if err != nil {
 		return nil, err
 	}
 	n := &node{
 		id: fmt.Sprintf("%016x", rand.Uint64()), log: log, timeout: c.StatementTimeout,
-		store: store, leases: httpd.NewLeases(), endBeat: func() {},
+		store: store, gate: gate, leases: httpd.NewLeases(), endBeat: func() {},
 		beforeClose: func(context.Context) error { return nil },
 	}
+	segments, snowflakes := n.guards()
+	if err := c.openGate(ctx, gate, store); err != nil {
+		return nil, errors.Join(fmt.Errorf("--store: %w", err), store.Close())
+	}
 	if c.serves("snowflake") {
-		if n.snowflakes, err = snowflake.Start(ctx, store, c.snowflakeConfig(n.id, log)); err != nil {
+		if n.snowflakes, err = snowflake.Start(ctx, snowflakes, c.snowflakeConfig(n.id, log)); err != nil {
 			return nil, errors.Join(explain(err), store.Close())
 		}
 	}
 	if c.serves("segment") {
-		n.segments = alloc.New(alloc.Observed(store, n.leases.Observe), c.allocConfig(log))
+		n.segments = alloc.New(alloc.Observed(segments, n.leases.Observe), c.allocConfig(log))
 	}
 	return n, nil
 }
@@ -105,8 +114,9 @@ func (n *node) join(addr string, web net.Listener, delay time.Duration) {
 	n.endBeat = cancel
 	self := alloc.Node{ID: n.id, Addr: addr, HTTPAddr: httpAddr(addr, web), Version: version(), Started: time.Now()}
 	n.beaten = make(chan struct{})
-	go func() {
-		defer close(n.beaten)
+	var work sync.WaitGroup
+	work.Go(func() { n.gate.Run(ctx, self) })
+	work.Go(func() {
 		timer := time.NewTimer(delay)
 		defer timer.Stop()
 		select {
@@ -115,6 +125,10 @@ func (n *node) join(addr string, web net.Listener, delay time.Duration) {
 			return
 		}
 		alloc.Heartbeat(ctx, n.store, self, n.timeout, n.log)
+	})
+	go func() {
+		defer close(n.beaten)
+		work.Wait()
 	}()
 }
 

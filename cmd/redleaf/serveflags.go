@@ -44,6 +44,7 @@ type serveCmd struct {
 	MaxOutput    int64         `default:"67108864" placeholder:"BYTES" help:"Largest reply (default: ${default})."`
 
 	storeFlags
+	failoverFlags
 	Init bool `help:"Create the SQLite file when it does not exist."`
 
 	AutoCreate      *bool         `negatable:"" help:"Create an unknown tag by its first INCR (default: on for SQLite, off for MySQL)."`
@@ -74,6 +75,7 @@ func (c *serveCmd) check() error {
 		c.clusterFlags.check(c.listenFlags),
 		c.checkModes(),
 		c.storeFlags.check(),
+		c.failoverFlags.check(),
 		upTo("--step", c.Step, alloc.MaxStep),
 		upTo("--max-step", c.MaxStep, alloc.MaxStep),
 		upTo("--max-tags", c.MaxTags, 1<<40),

@@ -33,17 +33,17 @@ func (f storeFlags) check() error {
 
 // openStore opens the store, waiting for a database that does not answer yet.
 func (f storeFlags) openStore(ctx context.Context, init bool, log *slog.Logger) (*sqlstore.Store, error) {
+	return f.openAdmitting(ctx, sqlstore.Options{Init: init, Logger: log})
+}
+
+// openAdmitting is openStore with options of which the flags set the rest.
+func (f storeFlags) openAdmitting(ctx context.Context, opts sqlstore.Options) (*sqlstore.Store, error) {
 	password, err := f.password()
 	if err != nil {
 		return nil, err
 	}
-	store, err := sqlstore.Open(ctx, f.Store, sqlstore.Options{
-		Password:         password,
-		Init:             init,
-		StatementTimeout: f.StatementTimeout,
-		ConnectTimeout:   f.StoreTimeout,
-		Logger:           log,
-	})
+	opts.Password, opts.StatementTimeout, opts.ConnectTimeout = password, f.StatementTimeout, f.StoreTimeout
+	store, err := sqlstore.Open(ctx, f.Store, opts)
 	if err != nil {
 		return nil, fmt.Errorf("--store: %w", err)
 	}
