@@ -2,6 +2,7 @@ package alloc
 
 import (
 	"context"
+	"maps"
 	"math"
 	"sync"
 	"time"
@@ -33,9 +34,7 @@ func (s *MemServer) Replica(identity string) *MemServer {
 	defer s.mu.Unlock()
 	r := NewMemServer(identity)
 	r.MemStore, r.record = s.Snapshot(), s.record
-	for id, n := range s.nodes {
-		r.nodes[id] = n
-	}
+	maps.Copy(r.nodes, s.nodes)
 	return r
 }
 
