@@ -77,7 +77,7 @@ func svg(plots ...*plot.Plot) ([]byte, error) {
 func latencyPlot(series []Series) (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text = "Latency by percentile"
-	p.X.Label.Text, p.Y.Label.Text = "percentile", "latency, µs"
+	p.X.Label.Text, p.Y.Label.Text = "percentile", "latency"
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
 	p.X.Tick.Marker = plot.ConstantTicks(percentTicks())
 	p.Y.Tick.Marker = decades(Micros)

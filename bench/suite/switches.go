@@ -20,7 +20,7 @@ const (
 	switchRate  = 10_000 // requests per second, of one id each
 	switchStep  = 1_000  // ids of a segment, which the step rule may not change
 	switchRound = 5 * time.Second
-	// around is how far from a switch or a refill a reply counts as during it.
+	// around is how far from a switch or a refill a request may be due to count as during it.
 	around = 5 * time.Millisecond
 )
 
@@ -144,19 +144,24 @@ func bulk(replies *bufio.Reader) (string, error) {
 	return strings.TrimSpace(text), err
 }
 
-// split tells the latencies around switches and refills from the others, in microseconds and sorted. A switch is where ids
-// pass a multiple of the step: with one node, every segment ends there.
+// split tells the latencies of requests that were due around switches and refills from the others, in microseconds and
+// sorted. A switch is where ids pass a multiple of the step (with one node, every segment ends there), from when its
+// requests were due until they were answered: who waited meanwhile is in it, however long it took. Otherwise when a request
+// was due decides, not when it was answered, or slow requests would be around something for being slow.
 func split(samples []bench.Sample, refills []time.Duration) (during, between []float64) {
-	moments := slices.Clone(refills)
+	var windows []window
+	for _, at := range refills {
+		windows = append(windows, window{at - around, at + around})
+	}
 	for _, s := range samples {
 		if s.ID%switchStep <= 1 { // the last of a segment and the first of the next
-			moments = append(moments, s.At)
+			windows = append(windows, window{s.At - s.Latency - around, s.At + around})
 		}
 	}
-	slices.Sort(moments)
+	windows = merge(windows)
 	for _, s := range samples {
 		us := float64(s.Latency) / 1e3
-		if near(moments, s.At-s.Latency-around, s.At+around) {
+		if inside(windows, s.At-s.Latency) {
 			during = append(during, us)
 		} else {
 			between = append(between, us)
@@ -167,10 +172,26 @@ func split(samples []bench.Sample, refills []time.Duration) (during, between []f
 	return during, between
 }
 
-// near says whether one of the sorted moments lies in [from, to].
-func near(moments []time.Duration, from, to time.Duration) bool {
-	i, _ := slices.BinarySearch(moments, from)
-	return i < len(moments) && moments[i] <= to
+// A window is a stretch of time, both ends in it.
+type window struct{ from, to time.Duration }
+
+// merge sorts windows and joins those that overlap.
+func merge(windows []window) (joined []window) {
+	slices.SortFunc(windows, func(a, b window) int { return cmp.Compare(a.from, b.from) })
+	for _, w := range windows {
+		if n := len(joined); n > 0 && w.from <= joined[n-1].to {
+			joined[n-1].to = max(joined[n-1].to, w.to)
+		} else {
+			joined = append(joined, w)
+		}
+	}
+	return joined
+}
+
+// inside says whether one of the merged windows holds a moment.
+func inside(windows []window, moment time.Duration) bool {
+	i, _ := slices.BinarySearchFunc(windows, moment, func(w window, moment time.Duration) int { return cmp.Compare(w.to, moment) })
+	return i < len(windows) && windows[i].from <= moment
 }
 
 // percentile reads one off sorted values.

@@ -57,5 +57,6 @@ func (b *bar) part(done, total int) {
 func (b *bar) end() {
 	if b.shown != nil {
 		_ = b.shown.Clear()
+		b.shown = nil
 	}
 }
