@@ -2,6 +2,8 @@ package bench
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -160,6 +162,27 @@ func TestRunHTTP(t *testing.T) {
 	}
 	if v := l.Verifier.Verdict(); !v.OK() || v.IDs != last.Load()-1 || r.Errors != 1 || !strings.Contains(r.Failure, "404") {
 		t.Errorf("%+v, %d errors, %s, of %d", v, r.Errors, r.Failure, last.Load())
+	}
+}
+
+func TestRunTLS(t *testing.T) {
+	certified := httptest.NewTLSServer(nil) // for its certificate
+	defer certified.Close()
+	addr := serve(t, func(c net.Conn) {
+		answer(tls.Server(c, &tls.Config{Certificates: certified.TLS.Certificates}), ":1\r\n")
+	})
+	target, err := ParseTarget("rediss://" + addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := Load{Target: target, Connections: 1, Duration: 20 * time.Millisecond}
+	if _, err := Run(t.Context(), l); err == nil || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("a certificate of nobody's: %v", err)
+	}
+	l.Target.TLS.RootCAs = x509.NewCertPool()
+	l.Target.TLS.RootCAs.AddCert(certified.Certificate())
+	if r, err := Run(t.Context(), l); err != nil || r.IDs == 0 {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 

@@ -52,7 +52,7 @@ func (s *suite) startRedleaf(ctx context.Context, name string, args ...string) (
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(s.redleaf, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...) //nolint:noctx // stop ends it in order
+	cmd := exec.Command(s.redleaf, append([]string{"serve", "--listen", "127.0.0.1:0", "--http-listen="}, args...)...) //nolint:noctx // stop ends it in order
 	cmd.Dir = dir
 	stderr, err := cmd.StderrPipe()
 	if err != nil {

@@ -14,24 +14,23 @@ import (
 func TestSplit(t *testing.T) {
 	const ms = time.Millisecond
 	samples := []bench.Sample{
-		{At: 100 * ms, Latency: ms, ID: 500},      // far from everything
-		{At: 189 * ms, Latency: 2 * ms, ID: 990},  // due 6 ms before the switch
-		{At: 196 * ms, Latency: 2 * ms, ID: 996},  // due within it
-		{At: 200 * ms, Latency: 7 * ms, ID: 1000}, // the switch: from 193 ms, less 5 ms
-		{At: 201 * ms, Latency: 3 * ms, ID: 1001},
-		{At: 250 * ms, Latency: 45 * ms, ID: 1005}, // due within it, answered long after
-		{At: 251 * ms, Latency: 44 * ms, ID: 1006}, // due after it
-		{At: 320 * ms, Latency: 60 * ms, ID: 1100}, // waiting while the refill was seen, but due long before
+		{At: 100 * ms, Latency: ms, ID: 500},       // far from everything
+		{At: 189 * ms, Latency: 2 * ms, ID: 990},   // due 6 ms before the switch
+		{At: 196 * ms, Latency: 8 * ms, ID: 996},   // due 5 ms before it
+		{At: 200 * ms, Latency: 7 * ms, ID: 1000},  // the switch, at 193 ms
+		{At: 250 * ms, Latency: 45 * ms, ID: 1001}, // and the first after it, at 205 ms
+		{At: 251 * ms, Latency: 31 * ms, ID: 1006}, // due 15 ms after that
+		{At: 320 * ms, Latency: 60 * ms, ID: 1100}, // waiting while the refill was seen, but due before
 		{At: 275 * ms, Latency: 6 * ms, ID: 1101},  // due around it
 	}
 	during, between := split(samples, []time.Duration{270 * ms})
-	if want := []float64{2000, 3000, 6000, 7000, 45000}; !slices.Equal(during, want) {
+	if want := []float64{6000, 7000, 8000, 31000, 45000}; !slices.Equal(during, want) {
 		t.Errorf("during %v, want %v", during, want)
 	}
-	if want := []float64{1000, 2000, 44000, 60000}; !slices.Equal(between, want) {
+	if want := []float64{1000, 2000, 60000}; !slices.Equal(between, want) {
 		t.Errorf("between %v, want %v", between, want)
 	}
-	if got := []float64{percentile(during, 50), percentile(during, 99.9), percentile(during, 100)}; !slices.Equal(got, []float64{6000, 45000, 45000}) {
+	if got := []float64{percentile(during, 50), percentile(during, 99.9), percentile(during, 100)}; !slices.Equal(got, []float64{8000, 45000, 45000}) {
 		t.Errorf("percentiles %v", got)
 	}
 }

@@ -20,15 +20,17 @@ const (
 	switchRate  = 10_000 // requests per second, of one id each
 	switchStep  = 1_000  // ids of a segment, which the step rule may not change
 	switchRound = 5 * time.Second
-	// around is how far from a switch or a refill a request may be due to count as during it.
-	around = 5 * time.Millisecond
+	// A request counts as during a switch or a refill when it was due from so long before until so long after it.
+	before      = 5 * time.Millisecond
+	afterSwitch = 15 * time.Millisecond
+	afterRefill = 5 * time.Millisecond
 )
 
 // A switchResult says what switching segments costs. Latencies are medians of the rounds, in microseconds.
 type switchResult struct {
 	Command               string
 	Rate, Step            int
-	Around                time.Duration
+	Before, After         time.Duration // the window of a switch
 	Rounds                int
 	Refills               int // seen in all rounds
 	Requests, InSwitches  int
@@ -51,7 +53,7 @@ func (s *suite) switches(ctx context.Context, r *results) error {
 		return err
 	}
 	load := bench.Load{Target: target, Key: "segment:switch", Connections: 8, Duration: switchRound, Warmup: time.Second, Rate: switchRate, Trace: true}
-	result := &switchResult{Command: redleaf.command, Rate: switchRate, Step: switchStep, Around: around, Rounds: s.rounds}
+	result := &switchResult{Command: redleaf.command, Rate: switchRate, Step: switchStep, Before: before, After: afterSwitch, Rounds: s.rounds}
 	var ratios, during50, during999, between50, between999 []float64
 	for range s.rounds {
 		samples, refills, err := traced(ctx, load, redleaf.addr)
@@ -145,17 +147,17 @@ func bulk(replies *bufio.Reader) (string, error) {
 }
 
 // split tells the latencies of requests that were due around switches and refills from the others, in microseconds and
-// sorted. A switch is where ids pass a multiple of the step (with one node, every segment ends there), from when its
-// requests were due until they were answered: who waited meanwhile is in it, however long it took. Otherwise when a request
-// was due decides, not when it was answered, or slow requests would be around something for being slow.
+// sorted. A switch is where ids pass a multiple of the step: with one node, every segment ends there. Only when requests were
+// due decides, and the windows have one length: whatever stops the machine for a while must fall into them as often as
+// they are long. Who waits for a segment waits longest when it was due first, so that they need not reach further.
 func split(samples []bench.Sample, refills []time.Duration) (during, between []float64) {
 	var windows []window
 	for _, at := range refills {
-		windows = append(windows, window{at - around, at + around})
+		windows = append(windows, window{at - before, at + afterRefill})
 	}
 	for _, s := range samples {
 		if s.ID%switchStep <= 1 { // the last of a segment and the first of the next
-			windows = append(windows, window{s.At - s.Latency - around, s.At + around})
+			windows = append(windows, window{s.At - s.Latency - before, s.At - s.Latency + afterSwitch})
 		}
 	}
 	windows = merge(windows)
