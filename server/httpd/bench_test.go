@@ -11,7 +11,7 @@ import (
 func BenchmarkSample(b *testing.B) {
 	for _, tags := range []int{100, 10_000} {
 		b.Run(fmt.Sprint(tags), func(b *testing.B) {
-			s := newSite(b, func(c *setup) { c.alloc.AutoCreate = true })
+			s := newSite(b, func(c *setup) { c.alloc.AutoCreate = true }).byHand()
 			s.useTags(b, tags)
 			now := time.Now()
 			b.ReportAllocs()

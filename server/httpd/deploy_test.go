@@ -17,7 +17,7 @@ const deploy = "../../deploy/"
 
 // Every metric that the alert rules and the dashboard ask for is one that redleaf shows, with the labels that they name.
 func TestDeployNamesRealMetrics(t *testing.T) {
-	s := newSite(t)
+	s := newSite(t).byHand()
 	s.commands(t, "INCR segment:orders", "PING", "NOSUCH")
 	s.get("/api/segment/get/orders").want(t, http.StatusOK)
 	s.sampler.sample(time.Now())

@@ -18,7 +18,7 @@ func TestReadyz(t *testing.T) {
 		t.Errorf("%+v", state)
 	}
 
-	s = newSite(t)
+	s = newSite(t, impatient)
 	s.get("/api/segment/get/orders").want(t, http.StatusOK)
 	s.store.away.Store(true)
 	s.get("/readyz").want(t, http.StatusOK).json(t, &state)

@@ -142,10 +142,10 @@ func rising(t *testing.T, ids []int64, n int) {
 
 // A node without the mode, and a store that is away.
 func TestUnavailable(t *testing.T) {
-	s := newSite(t)
+	s := newSite(t, impatient)
 	s.store.away.Store(true)
 	a := s.get("/api/segment/get/orders").want(t, http.StatusServiceUnavailable)
-	if a.Header.Get("Retry-After") != "1" || !strings.Contains(a.body, errAway.Error()) {
+	if a.Header.Get("Retry-After") != "1" || !strings.Contains(a.body, "no segment for tag 'orders'") {
 		t.Errorf("%v %s", a.Header, a.body)
 	}
 	s.store.away.Store(false)

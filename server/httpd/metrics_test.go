@@ -55,7 +55,7 @@ func promtool(t *testing.T, text string) {
 
 // However many tags there are, few have metrics of their own; the others are added up and their sum only rises.
 func TestTagMetricsAreBounded(t *testing.T) {
-	s := newSite(t, func(c *setup) { c.alloc.AutoCreate = true; c.http.MaxTags = 3 })
+	s := newSite(t, func(c *setup) { c.alloc.AutoCreate = true; c.http.MaxTags = 3 }).byHand()
 	for i := range 50 {
 		s.get(fmt.Sprintf("/api/segment/get/tag%d?n=%d", i, i+1)).want(t, http.StatusOK)
 	}
@@ -99,7 +99,7 @@ func TestRate(t *testing.T) {
 
 // Tags that are deleted are forgotten.
 func TestSamplerForgets(t *testing.T) {
-	s := newSite(t)
+	s := newSite(t).byHand()
 	s.get("/api/segment/get/orders").want(t, http.StatusOK)
 	s.sampler.sample(time.Now().Add(time.Hour))
 	if err := s.segments.Delete(t.Context(), "orders"); err != nil {

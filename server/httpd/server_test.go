@@ -76,7 +76,7 @@ func newSite(t testing.TB, change ...func(*setup)) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { node.Close(context.Background()) })
-	c := setup{alloc: alloc.Config{Wait: 50 * time.Millisecond}, http: Config{NodeID: "n1", Version: "test", Leases: NewLeases()}}
+	c := setup{alloc: alloc.Config{Wait: 20 * time.Second}, http: Config{NodeID: "n1", Version: "test", Leases: NewLeases()}}
 	c.redis = server.Config{Snowflakes: node, StoreName: "memory", NodeID: "n1"}
 	for _, f := range change {
 		f(&c)
@@ -103,6 +103,9 @@ func newSite(t testing.TB, change ...func(*setup)) *site {
 	return &site{s, store, segments}
 }
 
+// impatient makes calls wait in vain for a short time only.
+func impatient(c *setup) { c.alloc.Wait = time.Second }
+
 // withPassword sets the default user's password.
 func withPassword(password string) func(*setup) {
 	return func(c *setup) { c.redis.Password = password }
@@ -110,6 +113,13 @@ func withPassword(password string) func(*setup) {
 
 // withUsers sets an ACL file.
 func withUsers(acl string) func(*setup) { return func(c *setup) { c.redis.ACL = acl } }
+
+// byHand ends the sampling once a second: the test samples when it wants to.
+func (s *site) byHand() *site {
+	s.endLife()
+	s.work.Wait()
+	return s
+}
 
 // answer is a response, read to its end.
 type answer struct {
