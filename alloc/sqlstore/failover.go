@@ -205,14 +205,12 @@ func speakFor(ctx context.Context, tx *sql.Tx, open, done alloc.Record, holders 
 	for _, id := range holders {
 		args = append(args, id)
 	}
-	held := ""
+	unheld := "1 = 1"
 	if len(holders) > 0 {
-		held = " OR owner NOT IN (" + strings.Join(slices.Repeat([]string{"?"}, len(holders)), ", ") + ")"
-	} else {
-		held = " OR 1 = 1"
+		unheld = "owner NOT IN (" + strings.Join(slices.Repeat([]string{"?"}, len(holders)), ", ") + ")"
 	}
 	_, err := tx.ExecContext(ctx, "UPDATE leaf_worker SET token = ?, until_ms = CASE WHEN until_ms > ? THEN until_ms ELSE ? END "+
-		"WHERE until_ms < ?"+held, args...)
+		"WHERE until_ms < ? OR "+unheld, args...)
 	if err != nil {
 		return fmt.Errorf("closing worker rows: %w", err)
 	}

@@ -92,8 +92,9 @@ func (f *failover) drawMore(nodes ...*process) {
 	for _, p := range nodes {
 		for _, command := range [][]string{{"INCRBY", "segment:orders", "500000"}, {"INCRBY", "segment:late", "500000"}, {"GET", "snowflake:x"}} {
 			deadline := time.Now().Add(40 * time.Second)
-			for answer := ""; ; {
-				if answer = redisCLI(f.t, p.addr, command...); answer != "" && strings.Trim(answer, "0123456789") == "" {
+			for {
+				answer := redisCLI(f.t, p.addr, command...)
+				if answer != "" && strings.Trim(answer, "0123456789") == "" {
 					break
 				}
 				if !time.Now().Before(deadline) {
