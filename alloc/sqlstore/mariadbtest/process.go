@@ -32,12 +32,18 @@ func (s *Server) install(t testing.TB) {
 	if err := os.WriteFile(filepath.Join(s.dir, "grant.sql"), []byte(grant), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := append([]string{"--no-defaults", "--datadir=" + filepath.Join(s.dir, "data"), "--auth-root-authentication-method=normal",
+	if err := os.Mkdir(s.tmp(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	args := append([]string{"--no-defaults", "--datadir=" + filepath.Join(s.dir, "data"), "--tmpdir=" + s.tmp(), "--auth-root-authentication-method=normal",
 		"--skip-test-db", "--skip-name-resolve", "--innodb-log-file-size=4M", "--innodb-flush-log-at-trx-commit=0"}, asRoot()...)
 	if out, err := exec.CommandContext(t.Context(), find(t, "mariadb-install-db"), args...).CombinedOutput(); err != nil {
 		t.Fatalf("mariadb-install-db: %v\n%s", err, out)
 	}
 }
+
+// tmp is the server's folder for temporary tables. A server that starts removes those of all others in the same folder.
+func (s *Server) tmp() string { return filepath.Join(s.dir, "tmp") }
 
 // asRoot lets the server run as root, where the tests do.
 func asRoot() []string {
@@ -59,7 +65,7 @@ func (s *Server) run(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := append([]string{"--no-defaults", "--datadir=" + filepath.Join(s.dir, "data"), "--socket=" + s.Socket(),
+	args := append([]string{"--no-defaults", "--datadir=" + filepath.Join(s.dir, "data"), "--tmpdir=" + s.tmp(), "--socket=" + s.Socket(),
 		"--pid-file=" + filepath.Join(s.dir, "pid"), "--bind-address=127.0.0.1", "--port=" + port,
 		"--init-file=" + filepath.Join(s.dir, "grant.sql"), "--innodb-buffer-pool-size=16M", "--innodb-log-file-size=4M",
 		"--innodb-flush-log-at-trx-commit=1", "--key-buffer-size=64K", "--performance-schema=OFF"}, asRoot()...)
