@@ -1,6 +1,7 @@
 package server
 
 import (
+	"net"
 	"strconv"
 	"time"
 )
@@ -13,8 +14,10 @@ import (
 // maxLooks is after how many keys of unchanged slots a connection counts as informed.
 const maxLooks = 1000
 
-// tellEvery lies between two answers that send a client to where it is.
-const tellEvery = 20 * time.Millisecond
+const (
+	tellEvery = 100 * time.Millisecond // between two answers that send clients of one host to where they are
+	maxTold   = 10_000                 // hosts remembered for that
+)
 
 // mapView is what a connection knows of the map.
 type mapView struct {
@@ -80,13 +83,21 @@ func (c *client) stale(t *topology, cmd *command, slot int) bool {
 	if int(t.owner[slot]) != t.self {
 		return t.changed[slot] > v.seen
 	}
-	return t.lost > v.seen && c.s.watch.mayTell()
+	return t.lost > v.seen && c.s.watch.mayTell(c.addr)
 }
 
-// mayTell bounds how often clients are sent to where they are, so that a request which is tried again on another
-// connection is served: some clients give up after three times.
-func (w *watch) mayTell() bool {
-	now := time.Now().UnixNano()
-	last := w.told.Load()
-	return now-last > int64(tellEvery) && w.told.CompareAndSwap(last, now)
+// mayTell bounds how often the clients of a host are sent to where they are, so that a request which is tried again on
+// another connection is served: some clients give up after three times.
+func (w *watch) mayTell(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if last, ok := w.told[host]; ok && time.Since(last) < tellEvery || len(w.told) >= maxTold {
+		return false
+	}
+	w.told[host] = time.Now()
+	return true
 }

@@ -28,13 +28,13 @@ type watch struct {
 	generation atomic.Uint64 // of the map that clients should have; 0: clients have none
 	known      atomic.Uint64 // the generation that new connections are taken to have seen
 	redirects  atomic.Int64  // MOVED answers
-	told       atomic.Int64  // when a client was sent to where it was, in Unix nanoseconds
 
 	mu      sync.Mutex // protects everything below
 	nodes   []alloc.Node
 	leaving bool
-	changed time.Time // when the map changed
-	failed  time.Time // when reading failed last
+	changed time.Time            // when the map changed
+	failed  time.Time            // when reading failed last
+	told    map[string]time.Time // when clients of a host were sent to where they were, since the map changed
 }
 
 // watching reports whether the server has a map of nodes to keep.
@@ -113,7 +113,7 @@ func (w *watch) died(old, now *topology) bool {
 
 // publish is called with mu held.
 func (w *watch) publish(s *Server, t *topology) {
-	w.changed = time.Now()
+	w.changed, w.told = time.Now(), map[string]time.Time{}
 	w.current.Store(t)
 	if s.cfg.Cluster && !w.leaving {
 		w.generation.Store(t.generation)

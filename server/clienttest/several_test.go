@@ -153,14 +153,12 @@ type watched struct {
 	version string
 	phase   int
 	phases  []phase
-	last    time.Time // of an id
 }
 
 // phase is what a client saw during an event.
 type phase struct {
 	drawn, failed int
-	longest       time.Duration // until an id came
-	silent        time.Duration // between two ids of all workers
+	longest       time.Duration // for which a worker got no id
 	example       string
 }
 
@@ -183,7 +181,7 @@ func (s *ids) add(tag, id int64) {
 
 // watch starts the program; it ends when the file stop is there.
 func (c client) watch(ctx context.Context, dir, addrs, stop string, all *ids, phases int) (*watched, error) {
-	w := &watched{client: c, cmd: c.command(ctx, dir, addrs, ""), heard: make(chan struct{}), phases: make([]phase, phases), last: time.Now()}
+	w := &watched{client: c, cmd: c.command(ctx, dir, addrs, ""), heard: make(chan struct{}), phases: make([]phase, phases)}
 	w.cmd.Env = append(w.cmd.Env, "REDLEAF_UP="+stop)
 	w.cmd.Stderr = &w.stderr
 	stdout, err := w.cmd.StdoutPipe()
@@ -222,8 +220,25 @@ func (w *watched) hear(line string, all *ids) {
 		all.add(tag, id)
 		p.drawn++
 		p.longest = max(p.longest, time.Duration(ms)*time.Millisecond)
-		p.silent = max(p.silent, time.Since(w.last))
-		w.last = time.Now()
+	}
+}
+
+// reset forgets what was seen while other clients were starting.
+func (w *watched) reset() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.phases[0] = phase{}
+}
+
+// begun waits for the first id, for a time.
+func (w *watched) begun(limit time.Duration) {
+	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		w.mu.Lock()
+		begun := w.phases[0].drawn > 0
+		w.mu.Unlock()
+		if begun {
+			return
+		}
 	}
 }
 
@@ -274,13 +289,12 @@ func testSeveral(t *testing.T, door string, f *fleet) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.cmd.Process.Signal(syscall.SIGSTOP)
 		running = append(running, w)
+		w.begun(30 * time.Second)
 	}
 	for _, w := range running {
-		w.cmd.Process.Signal(syscall.SIGCONT)
+		w.reset()
 	}
-	time.Sleep(5 * time.Second) // for virtual machines to start
 	for i, e := range steps {
 		for _, w := range running {
 			w.enter(i)
@@ -309,7 +323,8 @@ func (f *fleet) share(ctx context.Context, t *testing.T, c client, dir string, a
 	if err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(4 * time.Second)
+	w.begun(30 * time.Second)
+	time.Sleep(3 * time.Second)
 	if err := errors.Join(os.WriteFile(stop, nil, 0o644), w.end()); err != nil {
 		t.Error(err)
 	}
@@ -346,7 +361,7 @@ func judge(t *testing.T, running []*watched, steps []event, all *ids) {
 // excused are clients that do not follow planned changes without an error; docs/nodes.md says why.
 func excused() []string { return nil }
 
-// printSeveral prints a row of the table in docs/nodes.md for each client: failures and the longest time until an id came.
+// printSeveral prints a row of the table in docs/nodes.md for each client: failures and the longest time for which a worker got no id.
 func printSeveral(running []*watched, steps []event, shares map[string]string) {
 	fmt.Print("| client | shares |")
 	for _, e := range steps {
