@@ -33,6 +33,13 @@ func several(door string) []client {
 			{"redis-py 8 sentinel", redis8, []string{"venv/bin/python", "several.py", "sentinel"}},
 		}
 	}
+	if door == "plain" {
+		return []client{
+			{"go-redis behind HAProxy", golang, []string{"bin/several", "goredis-plain"}},
+			{"ioredis behind HAProxy", node, []string{"node", "several.mjs", "ioredis-plain"}},
+			{"redis-py 8 behind HAProxy", redis8, []string{"venv/bin/python", "several.py", "plain"}},
+		}
+	}
 	return []client{
 		{"go-redis cluster", golang, []string{"bin/several", "goredis"}},
 		{"go-redis cluster, reload 1 s", golang, []string{"bin/several", "goredis-1s"}},
@@ -87,8 +94,9 @@ func events() []event {
 
 // fleet is three nodes on one MariaDB.
 type fleet struct {
-	db    *mariadbtest.Server
-	nodes []*server
+	db       *mariadbtest.Server
+	nodes    []*server
+	balancer string // the address that clients use instead; "": none
 }
 
 func newFleet(t *testing.T, door ...string) *fleet {
@@ -97,7 +105,7 @@ func newFleet(t *testing.T, door ...string) *fleet {
 	store := f.db.Database(t)
 	for i := range 3 {
 		s := &server{addr: freeAddr(t)}
-		s.args = []string{"serve", "--listen", s.addr, "--store", store, "--auto-create"}
+		s.args = []string{"serve", "--listen", s.addr, "--store", store, "--auto-create", "--http-listen="}
 		s.args = append(s.args, door...)
 		if err := s.start(); err != nil {
 			t.Fatal(err)
@@ -114,7 +122,11 @@ func newFleet(t *testing.T, door ...string) *fleet {
 	return f
 }
 
+// addrs is what clients are told.
 func (f *fleet) addrs() string {
+	if f.balancer != "" {
+		return f.balancer
+	}
 	var all []string
 	for _, s := range f.nodes {
 		all = append(all, s.addr)
@@ -260,6 +272,11 @@ func (w *watched) end() error {
 // TestSeveral lets all clients draw from three nodes while these come and go.
 func TestSeveral(t *testing.T) {
 	t.Run("cluster", func(t *testing.T) { testSeveral(t, "cluster", newFleet(t, "--cluster")) })
+	t.Run("plain", func(t *testing.T) {
+		f := newFleet(t)
+		f.balancer = haproxy(t, f)
+		testSeveral(t, "plain", f)
+	})
 	t.Run("sentinel", func(t *testing.T) { testSeveral(t, "sentinel", newFleet(t, "--sentinel", "ids")) })
 }
 

@@ -19,15 +19,12 @@ const kinds = {
     const { default: Redis } = await import('ioredis');
     return new Redis({ sentinels: nodes, name: 'ids' });
   },
+  async 'ioredis-plain'() {
+    const { default: Redis } = await import('ioredis');
+    return new Redis(nodes[0]);
+  },
   async redis() {
     const { createCluster } = await import('redis');
-    const db = createCluster({ rootNodes: nodes.map((socket) => ({ socket })) });
-    db.on('error', () => {});
-    await db.connect();
-    return db;
-  },
-  async redis4() {
-    const { createCluster } = await import('redis4');
     const db = createCluster({ rootNodes: nodes.map((socket) => ({ socket })) });
     db.on('error', () => {});
     await db.connect();

@@ -1,4 +1,4 @@
-"""Draws ids from several nodes through redis-py: as a cluster, or found by sentinels, as the argument says."""
+"""Draws ids from several nodes through redis-py: as a cluster, found by sentinels, or behind one address, as the argument says."""
 
 import os
 import sys
@@ -21,6 +21,8 @@ def tell(*words):
 def connect():
     if sys.argv[1] == "cluster":
         return RedisCluster(startup_nodes=[ClusterNode(host, int(port)) for host, port in ADDRS])
+    if sys.argv[1] == "plain":
+        return redis.Redis(host=ADDRS[0][0], port=int(ADDRS[0][1]))
     return Sentinel([(host, int(port)) for host, port in ADDRS]).master_for("ids")
 
 
