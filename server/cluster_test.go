@@ -110,7 +110,7 @@ func TestClusterMap(t *testing.T) {
 func TestClusterSlots(t *testing.T) {
 	s, _ := newClusterServer(t, "192.0.2.2:6379", "192.0.2.3:6379")
 	c := newClientFor(t, s.addr)
-	ranges, err := c.ClusterSlots(t.Context()).Result()
+	ranges, err := c.ClusterSlots(t.Context()).Result() //nolint:staticcheck // it is what is tested
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -322,9 +322,9 @@ func TestSentinelCommands(t *testing.T) {
 func TestSameAsRedisCluster(t *testing.T) {
 	port := freePort(t)
 	socket := startRedis(t, "--port", port, "--bind", "127.0.0.1", "--cluster-enabled", "yes")
-	real := dial(t, "unix", socket)
-	real.do("CLUSTER ADDSLOTSRANGE 0 16383")
-	waitFor(t, func() bool { return strings.Contains(real.do("CLUSTER INFO"), "cluster_state:ok") })
+	theirs := dial(t, "unix", socket)
+	theirs.do("CLUSTER ADDSLOTSRANGE 0 16383")
+	waitFor(t, func() bool { return strings.Contains(theirs.do("CLUSTER INFO"), "cluster_state:ok") })
 	addr := net.JoinHostPort("127.0.0.1", port)
 	s := newTestServer(t, func(c *Config) { c.Cluster, c.Advertise, c.Nodes = true, addr, &heartbeats{} })
 	for _, line := range []string{

@@ -79,7 +79,10 @@ func sortedPeers(nodes []alloc.Node, self string, leaving bool) (peers []peer) {
 	}
 	slices.Sort(addrs)
 	for _, addr := range slices.Compact(addrs) {
-		if p, ok := newPeer(addr); ok && !(leaving && addr == self) {
+		if addr == self && leaving {
+			continue
+		}
+		if p, ok := newPeer(addr); ok {
 			peers = append(peers, p)
 		}
 	}

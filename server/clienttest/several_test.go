@@ -62,9 +62,7 @@ type event struct {
 }
 
 func events() []event {
-	stop := func(t *testing.T, s *server) {
-		s.end(syscall.SIGTERM)
-	}
+	stop := func(s *server) { s.end(syscall.SIGTERM) }
 	start := func(t *testing.T, s *server) {
 		t.Helper()
 		if err := s.start(); err != nil {
@@ -75,11 +73,11 @@ func events() []event {
 		{"steady", true, func(*testing.T, *fleet) {}, 3 * time.Second},
 		{"killed", false, func(_ *testing.T, f *fleet) { f.nodes[1].end(syscall.SIGKILL) }, 12 * time.Second},
 		{"added", true, func(t *testing.T, f *fleet) { start(t, f.nodes[1]) }, 5 * time.Second},
-		{"drained", true, func(t *testing.T, f *fleet) { stop(t, f.nodes[2]) }, 6 * time.Second},
+		{"drained", true, func(t *testing.T, f *fleet) { stop(f.nodes[2]) }, 6 * time.Second},
 		{"added again", true, func(t *testing.T, f *fleet) { start(t, f.nodes[2]) }, 5 * time.Second},
 		{"rolling restart", true, func(t *testing.T, f *fleet) {
 			for _, s := range f.nodes {
-				stop(t, s)
+				stop(s)
 				start(t, s)
 				time.Sleep(4 * time.Second)
 			}
