@@ -1,12 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -44,8 +44,8 @@ func listNodes(ctx context.Context, store *sqlstore.Store, to *streams) error {
 	return printNodes(to, nodes, held)
 }
 
-// heldWorkers returns the worker ids whose windows have not passed, by owner.
-func heldWorkers(ctx context.Context, windows snowflake.Windows) (map[string][]int, error) {
+// heldWorkers returns the worker ids whose windows have not passed, and for how long they have not, by owner.
+func heldWorkers(ctx context.Context, windows snowflake.Windows) (map[string][]string, error) {
 	now, err := windows.Now(ctx)
 	if err != nil {
 		return nil, err
@@ -54,18 +54,19 @@ func heldWorkers(ctx context.Context, windows snowflake.Windows) (map[string][]i
 	if err != nil {
 		return nil, err
 	}
-	held := map[string][]int{}
+	slices.SortFunc(rows, func(a, b snowflake.Worker) int { return cmp.Compare(a.ID, b.ID) })
+	held := map[string][]string{}
 	for _, w := range rows {
-		if w.Until >= now {
-			held[w.Owner] = append(held[w.Owner], w.ID)
+		if left := time.Duration(w.Until-now) * time.Millisecond; left >= 0 {
+			held[w.Owner] = append(held[w.Owner], fmt.Sprintf("%d (%v)", w.ID, left.Truncate(time.Second)))
 		}
 	}
 	return held, nil
 }
 
-func printNodes(to *streams, nodes []alloc.Node, held map[string][]int) error {
+func printNodes(to *streams, nodes []alloc.Node, held map[string][]string) error {
 	w := tabwriter.NewWriter(to.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NODE\tADDRESS\tSTATE\tWORKERS\tVERSION\tSTARTED\tSEEN")
+	fmt.Fprintln(w, "NODE\tADDRESS\tSTATE\tWORKERS (WINDOW LEFT)\tVERSION\tSTARTED\tSEEN")
 	for _, n := range nodes {
 		state := "dead"
 		if n.Live {
@@ -77,17 +78,9 @@ func printNodes(to *streams, nodes []alloc.Node, held map[string][]int) error {
 	return w.Flush()
 }
 
-func joined(ids []int) string {
-	if len(ids) == 0 {
+func joined(workers []string) string {
+	if len(workers) == 0 {
 		return "-"
 	}
-	slices.Sort(ids)
-	var b strings.Builder
-	for i, id := range ids {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(strconv.Itoa(id))
-	}
-	return b.String()
+	return strings.Join(workers, ", ")
 }
