@@ -54,7 +54,7 @@ func commandTable() map[string]*command {
 		{"host:", -1, noAuth | immediate, none, "connection", "3.2.0", "", "Closes the connection: HTTP is not spoken here.", "", (*client).tricked, nil, 0},
 
 		// Channels: nothing is ever published.
-		{"subscribe", -2, whileListening, none, "pubsub", "2.0.0", "channel...", "Accepted; nothing is published.", "", (*client).subscribe, nil, 0},
+		{"subscribe", -2, whileListening, none, "pubsub", "2.0.0", "channel...", "Accepted; nothing is published but +switch-master, with --sentinel.", "", (*client).subscribe, nil, 0},
 		{"unsubscribe", -1, whileListening, none, "pubsub", "2.0.0", "[channel...]", "Stop listening.", "", (*client).unsubscribe, nil, 0},
 		{"psubscribe", -2, whileListening, none, "pubsub", "2.0.0", "pattern...", "Accepted; nothing is published.", "", (*client).psubscribe, nil, 0},
 		{"punsubscribe", -1, whileListening, none, "pubsub", "2.0.0", "[pattern...]", "Stop listening.", "", (*client).punsubscribe, nil, 0},
