@@ -19,9 +19,9 @@ redleaf:
 run: redleaf
 	./$(BIN) serve --init $(ARGS)
 
-# Programs that the tests run beside redleaf: MariaDB, Redis and redis-cli.
+# Programs that the tests run beside redleaf: MariaDB, Redis, redis-cli and promtool.
 deps:
-	.ci/deps
+	.ci/deps promtool prometheus
 
 test: deps
 	go vet ./...

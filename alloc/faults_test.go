@@ -2,10 +2,12 @@ package alloc_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -203,4 +205,30 @@ func TestLockedRowsLeaveOtherTagsAlone(t *testing.T) {
 		cancel()
 		waiting.Wait()
 	})
+}
+
+// A call that waits in vain tells why the store failed, also when its deadline strikes while the store is asked again.
+func TestTheCauseIsToldWhenTheDeadlineStrikes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &firstFails{Store: alloc.NewMemStore()}
+		a := started(t, store)
+		_, err := tryDraw(t.Context(), a, "orders", 1)
+		if !errors.Is(err, alloc.ErrUnavailable) || !strings.Contains(err.Error(), "connection refused") {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// firstFails is a store whose first look-up fails; the later ones get no answer.
+type firstFails struct {
+	alloc.Store
+	asked atomic.Bool
+}
+
+func (s *firstFails) Lookup(ctx context.Context, _ string) (alloc.Row, error) {
+	if s.asked.CompareAndSwap(false, true) {
+		return alloc.Row{}, errors.New("connection refused")
+	}
+	<-ctx.Done()
+	return alloc.Row{}, ctx.Err()
 }

@@ -34,18 +34,18 @@ func (a *Allocator) open(ctx context.Context, name string) (*tag, error) {
 	if err := CheckTag(name); err != nil {
 		return nil, err
 	}
-	for failures := 1; ; failures++ {
-		if ctx.Err() != nil { // a call without patience starts no work
-			return nil, &UnavailableError{Tag: name, Wait: a.Wait(), Cause: errNoAnswer}
-		}
+	cause := errNoAnswer                              // the last that is known
+	for failures := 1; ctx.Err() == nil; failures++ { // a call without patience starts no work
 		t, err := a.openOnce(ctx, name)
 		if err == nil || !passing(err) {
 			return t, err
 		}
-		if ctx.Err() != nil || !sleep(ctx, pause(failures)) {
-			return nil, &UnavailableError{Tag: name, Wait: a.Wait(), Cause: err}
+		if !errors.Is(err, errNoAnswer) {
+			cause = err
 		}
+		sleep(ctx, pause(failures))
 	}
+	return nil, &UnavailableError{Tag: name, Wait: a.Wait(), Cause: cause}
 }
 
 // passing reports whether an error may be gone at the next try.
