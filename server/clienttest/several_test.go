@@ -286,12 +286,8 @@ func testSeveral(t *testing.T, door string, f *fleet) {
 	defer cancel()
 	stop := filepath.Join(t.TempDir(), "stop")
 	var running []*watched
-	shares := map[string]string{}
-	only := os.Getenv("REDLEAF_CLIENTS")
+	dirs, shares := map[string]string{}, map[string]string{}
 	for _, c := range several(door) {
-		if only != "" && !strings.Contains(c.name, only) {
-			continue
-		}
 		dir, err := c.in.prepare(t.Context())
 		if _, missing := errors.AsType[missingError](err); missing && os.Getenv("CI") != "true" {
 			t.Logf("%s: not run: %v", c.name, err)
@@ -299,8 +295,13 @@ func testSeveral(t *testing.T, door string, f *fleet) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		shares[c.name] = f.share(ctx, t, c, dir, all)
-		w, err := c.watch(ctx, dir, f.addrs(), stop, all, len(steps))
+		dirs[c.name], shares[c.name] = dir, f.share(ctx, t, c, dir, all)
+	}
+	for _, c := range several(door) {
+		if dirs[c.name] == "" {
+			continue
+		}
+		w, err := c.watch(ctx, dirs[c.name], f.addrs(), stop, all, len(steps))
 		if err != nil {
 			t.Fatal(err)
 		}
