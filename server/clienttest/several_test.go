@@ -71,10 +71,10 @@ func events() []event {
 	}
 	return []event{
 		{"steady", true, func(*testing.T, *fleet) {}, 3 * time.Second},
-		{"killed", false, func(_ *testing.T, f *fleet) { f.nodes[1].end(syscall.SIGKILL) }, 12 * time.Second},
-		{"added", true, func(t *testing.T, f *fleet) { start(t, f.nodes[1]) }, 5 * time.Second},
-		{"drained", true, func(t *testing.T, f *fleet) { stop(f.nodes[2]) }, 6 * time.Second},
-		{"added again", true, func(t *testing.T, f *fleet) { start(t, f.nodes[2]) }, 5 * time.Second},
+		{"killed", false, func(t *testing.T, f *fleet) { f.choose(t).end(syscall.SIGKILL) }, 12 * time.Second},
+		{"added", true, func(t *testing.T, f *fleet) { start(t, f.gone) }, 5 * time.Second},
+		{"drained", true, func(t *testing.T, f *fleet) { stop(f.choose(t)) }, 6 * time.Second},
+		{"added again", true, func(t *testing.T, f *fleet) { start(t, f.gone) }, 5 * time.Second},
 		{"rolling restart", true, func(t *testing.T, f *fleet) {
 			for _, s := range f.nodes {
 				stop(s)
@@ -94,7 +94,8 @@ func events() []event {
 type fleet struct {
 	db       *mariadbtest.Server
 	nodes    []*server
-	balancer string // the address that clients use instead; "": none
+	gone     *server // the one that an event took away
+	balancer string  // the address that clients use instead; "": none
 }
 
 func newFleet(t *testing.T, door ...string) *fleet {
@@ -118,6 +119,20 @@ func newFleet(t *testing.T, door ...string) *fleet {
 	}
 	time.Sleep(4 * time.Second) // until all have read of all
 	return f
+}
+
+// choose returns the node that issues most ids, so that clients miss it.
+func (f *fleet) choose(t *testing.T) *server {
+	t.Helper()
+	before := f.issued(t)
+	time.Sleep(500 * time.Millisecond)
+	most := -1
+	for i, n := range f.issued(t) {
+		if n-before[i] > most {
+			most, f.gone = n-before[i], f.nodes[i]
+		}
+	}
+	return f.gone
 }
 
 // addrs is what clients are told.
