@@ -164,6 +164,30 @@ func TestMovedOncePerConnection(t *testing.T) {
 	}
 }
 
+// A node that has left is listed for a while, as a replica without slots; one that has died is not.
+func TestDeparture(t *testing.T) {
+	s, beats := newClusterServer(t, "192.0.2.2:6379", "192.0.2.99:6379")
+	beats.set(nil) // of 99 there is an old heartbeat
+	s.readNodes(time.Second)
+	k := dial(t, "tcp", s.addr)
+	if got := k.do("CLUSTER NODES"); !strings.Contains(got, " 192.0.2.2:6379@16379 slave ") || strings.Contains(got, "192.0.2.99") {
+		t.Errorf("CLUSTER NODES: %q", got)
+	}
+	s.watch.mu.Lock()
+	for p := range s.watch.left {
+		s.watch.left[p] = time.Now().Add(-time.Minute)
+	}
+	s.watch.mu.Unlock()
+	before := s.watch.generation.Load()
+	s.readNodes(time.Second)
+	if got := k.do("CLUSTER NODES"); strings.Contains(got, "192.0.2.2") {
+		t.Errorf("CLUSTER NODES later: %q", got)
+	}
+	if s.watch.generation.Load() != before {
+		t.Error("clients are told that a node which had no slots is not there any more")
+	}
+}
+
 // After a node has died, clients are told about any key, but not twice in a moment: the second try is served.
 func TestMovedAfterDeath(t *testing.T) {
 	s, beats := newClusterServer(t, "192.0.2.99:6379", "192.0.2.2:6379")
@@ -273,7 +297,7 @@ func TestLeave(t *testing.T) {
 	if got := k.do("SENTINEL GET-MASTER-ADDR-BY-NAME ids"); got != "*2\r\n$9\r\n192.0.2.2\r\n$4\r\n6379\r\n" {
 		t.Errorf("the master after: %q", got)
 	}
-	if got := k.do("CLUSTER NODES"); strings.Contains(got, testSelf) {
+	if got := k.do("CLUSTER NODES"); !strings.Contains(got, testSelf+"@16379 myself,slave ") || !strings.Contains(got, " connected 0-16383\n") {
 		t.Errorf("CLUSTER NODES: %q", got)
 	}
 	if got := k.do("PING"); got != "+PONG\r\n" {

@@ -46,7 +46,7 @@ func (c *client) clusterSub(t *topology, sub string, args [][]byte) error {
 		c.clusterShards(t)
 	case "nodes":
 		c.informed()
-		c.text(t.lines())
+		c.text(t.lines(c.s.cfg.Advertise))
 	case "info":
 		c.text(t.info())
 	case "myid":
@@ -126,8 +126,8 @@ func (c *client) shardNode(p peer, role string) {
 	c.bulk("online")
 }
 
-// lines is CLUSTER NODES. A node has one line there, so all are masters.
-func (t *topology) lines() string {
+// lines is CLUSTER NODES. A node has one line there, so all are masters but those that leave.
+func (t *topology) lines(self string) string {
 	var b strings.Builder
 	for i, p := range t.peers {
 		flags := "master"
@@ -142,6 +142,13 @@ func (t *topology) lines() string {
 			}
 		}
 		b.WriteString("\n")
+	}
+	for _, p := range t.departing {
+		flags := "slave"
+		if p.addr == self {
+			flags = "myself,slave"
+		}
+		fmt.Fprintf(&b, "%s %s@%d %s %s 0 0 1 connected\n", p.id, p.endpoint(), busPort(p.port), flags, t.peers[0].id)
 	}
 	return b.String()
 }
@@ -162,7 +169,7 @@ func (t *topology) info() string {
 	line(&b, "cluster_slots_ok", slotCount)
 	line(&b, "cluster_slots_pfail", 0)
 	line(&b, "cluster_slots_fail", 0)
-	line(&b, "cluster_known_nodes", len(t.peers))
+	line(&b, "cluster_known_nodes", len(t.peers)+len(t.departing))
 	line(&b, "cluster_size", len(t.peers))
 	line(&b, "cluster_current_epoch", len(t.peers))
 	line(&b, "cluster_my_epoch", t.self+1)

@@ -40,6 +40,7 @@ type topology struct {
 	generation uint64 // rises with every change
 	peers      []peer // by address
 	self       int    // this node's place among them; -1: it is not there
+	departing  []peer // have left a moment ago, and may still serve: see watch.departures
 	lost       uint64 // the latest generation that came because a node died
 	ranges     []slotRange
 	owner      [slotCount]uint16 // by slot; of no use without peers
@@ -105,7 +106,7 @@ func (t *topology) others(node int) (all []peer) {
 	for i := 1; i < len(t.peers) && len(all) < maxReplicas; i++ {
 		all = append(all, t.peers[(node+i)%len(t.peers)])
 	}
-	return all
+	return append(all, t.departing...)
 }
 
 // rangesOf returns the slots of a node.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -14,6 +15,7 @@ import (
 const (
 	watchEvery   = time.Second      // how often the heartbeats are read
 	watchTimeout = 2 * time.Second  // for one reading
+	departTime   = 6 * time.Second  // for which a node that has left is still listed: until it has stopped
 	newsAge      = 30 * time.Second // for how long after a change new connections may still come with the old map
 )
 
@@ -33,6 +35,7 @@ type watch struct {
 	nodes   []alloc.Node
 	leaving bool
 	changed time.Time            // when the map changed
+	left    map[peer]time.Time   // when nodes left, those of the last moments
 	failed  time.Time            // when reading failed last
 	told    map[string]time.Time // when clients of a host were sent to where they were, since the map changed
 }
@@ -92,22 +95,58 @@ func (w *watch) remake(s *Server) {
 		// The store was away, for others too: until they had time to be seen again, nobody is dead.
 		peers = merge(peers, old.peers)
 	}
+	departing := w.departures(old, peers, s.cfg.Advertise)
 	switch {
 	case old == nil || !slices.Equal(old.peers, peers):
 		t := newTopology(peers, s.cfg.Advertise, old)
 		if old != nil && w.died(old, t) {
 			t.lost = t.generation
 		}
+		t.departing = departing
 		w.publish(s, t)
+	case !slices.Equal(old.departing, departing):
+		t := *old
+		t.departing = departing
+		w.current.Store(&t)
 	case time.Since(w.changed) > newsAge:
 		w.known.Store(old.generation)
 	}
 }
 
+// departures lists the nodes that have left in the last moments. They stay in the map as replicas without slots, since some
+// clients close their connections to a node that is not there any more, and fail what was under way. It is called with
+// mu held.
+func (w *watch) departures(old *topology, now []peer, self string) (departing []peer) {
+	if w.left == nil {
+		w.left = map[peer]time.Time{}
+	}
+	if old != nil {
+		for _, p := range old.peers {
+			if gone := !w.hasRow(p) || w.leaving && p.addr == self; gone && !slices.Contains(now, p) {
+				w.left[p] = time.Now()
+			}
+		}
+	}
+	for p, at := range w.left {
+		if slices.Contains(now, p) || time.Since(at) > departTime {
+			delete(w.left, p)
+		} else if len(now) > 0 {
+			departing = append(departing, p)
+		}
+	}
+	slices.SortFunc(departing, func(a, b peer) int { return cmp.Compare(a.addr, b.addr) })
+	return departing
+}
+
+// hasRow reports whether a heartbeat of the node is there, however old. It is called with mu held.
+func (w *watch) hasRow(p peer) bool {
+	return slices.ContainsFunc(w.nodes, func(n alloc.Node) bool { return n.Addr == p.addr })
+}
+
 // died reports whether a node went without having left: its last heartbeat is still there. It is called with mu held.
 func (w *watch) died(old, now *topology) bool {
 	return slices.ContainsFunc(old.peers, func(p peer) bool {
-		return !slices.Contains(now.peers, p) && slices.ContainsFunc(w.nodes, func(n alloc.Node) bool { return n.Addr == p.addr })
+		return !slices.Contains(now.peers, p) && w.hasRow(p)
 	})
 }
 
