@@ -24,13 +24,20 @@ const kinds = {
     return new Redis(nodes[0]);
   },
   async redis() {
-    const { createCluster } = await import('redis');
-    const db = createCluster({ rootNodes: nodes.map((socket) => ({ socket })) });
-    db.on('error', () => {});
-    await db.connect();
-    return db;
+    return noderedis({});
+  },
+  async 'redis-replicas'() {
+    return noderedis({ useReplicas: true });
   },
 };
+
+async function noderedis(options) {
+  const { createCluster } = await import('redis');
+  const db = createCluster({ rootNodes: nodes.map((socket) => ({ socket })), ...options });
+  db.on('error', () => {});
+  await db.connect();
+  return db;
+}
 
 const kind = process.argv[2];
 tellVersion(kind.split('-')[0]);
