@@ -11,10 +11,10 @@ type Clock func() (wallMs int64, mono time.Duration)
 
 // systemClocks returns this machine's clocks, and the one that never steps by itself: reading it alone costs half.
 func systemClocks() (Clock, func() time.Duration) {
-	start := time.Now()
+	start, offset := time.Now(), newWallOffset()
 	both := func() (int64, time.Duration) {
 		now := time.Now()
-		return now.UnixMilli(), now.Sub(start)
+		return now.UnixMilli() + offset.ms(), now.Sub(start)
 	}
 	return both, func() time.Duration { return time.Since(start) }
 }
