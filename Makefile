@@ -5,7 +5,7 @@ BIN := bin/redleaf
 # Arguments for `make run`, e.g. make run ARGS="--listen 127.0.0.1:6380".
 ARGS ?=
 
-.PHONY: all build redleaf run deps test test-redis test-clients test-deploy test-browser hostile lint bench fuzz clean
+.PHONY: all build redleaf run deps test test-redis test-clients test-deploy test-browser hostile torture torture-mutants lint bench fuzz clean
 
 all: build
 
@@ -46,6 +46,16 @@ test-browser:
 # Hostile clients against the binary, measured into docs/hostile.md. It takes about two minutes.
 hostile: build deps
 	go run ./server/hostile -doc docs/hostile.md
+
+# Faults for half an hour, measured into docs/torture.md. SEED repeats the faults of a run.
+TORTURE_TIME ?= 30m
+SEED ?= 0
+torture: deps
+	go test -v -count=1 -timeout 0 -run TestTorture ./server/torture -torture.for $(TORTURE_TIME) -torture.seed $(SEED) -torture.doc $(CURDIR)/docs/torture.md
+
+# Known bugs, one at a time, that the faults must find; minutes each.
+torture-mutants: deps
+	go test -v -count=1 -timeout 0 -run TestMutants ./server/torture -torture.mutants
 
 # Real client libraries of eight languages against a real server: docs/clients.md.
 test-clients:

@@ -17,6 +17,9 @@ import (
 // patience is how long a client waits for a reply before it counts the node as hung.
 const patience = 30 * time.Second
 
+// think is how long a client pauses between pipelines.
+const think = 3 * time.Millisecond
+
 // client draws from one node, over one connection after the other, and keeps what it receives.
 type client struct {
 	w     *world
@@ -24,12 +27,20 @@ type client struct {
 	rng   *rand.Rand
 	store string // prefix of what ids are entered under
 
-	mu       sync.Mutex // protects what follows
+	mu sync.Mutex // protects what follows
+	harvest
+}
+
+// harvest is what a client has seen.
+type harvest struct {
 	received map[string]*spans
+	single   int64 // ids that came in a reply, or a place of an array, of their own
 	silence  time.Duration
 	errs     map[string]int64 // by first word
 	broken   []string         // order breaks and replies that are none
 }
+
+func newHarvest() harvest { return harvest{received: map[string]*spans{}, errs: map[string]int64{}} }
 
 // run draws until ctx is done.
 func (c *client) run(ctx context.Context) {
@@ -44,24 +55,28 @@ type draw struct {
 	kind    string
 	request string
 	n       int64 // ids asked for
+	block   bool  // they come as one number
 }
 
 func (c *client) next() draw {
 	tag := c.w.tags[c.rng.IntN(len(c.w.tags))]
 	switch c.rng.IntN(12) {
 	case 0:
-		n := 1 + c.rng.Int64N(c.w.largest)
-		return draw{tag, request("INCRBY", "segment:"+tag, strconv.FormatInt(n, 10)), n}
+		n := 1 + c.rng.Int64N(1000)
+		if c.rng.IntN(20) == 0 {
+			n *= 100
+		}
+		return draw{tag, request("INCRBY", "segment:"+tag, strconv.FormatInt(n, 10)), n, true}
 	case 1, 2:
 		n := 1 + c.rng.Int64N(500)
-		return draw{tag, request("LPOP", "segment:"+tag, strconv.FormatInt(n, 10)), n}
+		return draw{tag, request("LPOP", "segment:"+tag, strconv.FormatInt(n, 10)), n, false}
 	case 3, 4, 5:
 		n := 1 + c.rng.Int64N(500)
-		return draw{snowflakes, request("LPOP", "snowflake:x", strconv.FormatInt(n, 10)), n}
+		return draw{snowflakes, request("LPOP", "snowflake:x", strconv.FormatInt(n, 10)), n, false}
 	case 6, 7:
-		return draw{snowflakes, request("GET", "snowflake:x"), 1}
+		return draw{snowflakes, request("GET", "snowflake:x"), 1, false}
 	}
-	return draw{tag, request("INCR", "segment:"+tag), 1}
+	return draw{tag, request("INCR", "segment:"+tag), 1, false}
 }
 
 func request(words ...string) string {
@@ -116,8 +131,9 @@ func (c *client) session(ctx context.Context) {
 			if err != nil {
 				return
 			}
-			c.keep(d.kind, ids, last)
+			c.keep(d, ids, last)
 		}
+		sleep(ctx, think) // the nodes must have time for their faults
 	}
 }
 
@@ -138,7 +154,7 @@ func (c *client) once(draws []draw) error {
 		if err != nil {
 			return err
 		}
-		c.keep(d.kind, ids, last)
+		c.keep(d, ids, last)
 	}
 	return nil
 }
@@ -210,8 +226,8 @@ func readBulk(in *bufio.Reader, n int64) (int64, error) {
 }
 
 // keep enters ids and checks that they rise on this connection.
-func (c *client) keep(kind string, ids spans, last map[string]int64) {
-	kind = c.store + kind
+func (c *client) keep(d draw, ids spans, last map[string]int64) {
+	kind := c.store + d.kind
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.received[kind] == nil {
@@ -223,6 +239,9 @@ func (c *client) keep(kind string, ids spans, last map[string]int64) {
 		}
 		last[kind] = s.end() - 1
 		c.received[kind].add(s.first, s.n)
+		if !d.block {
+			c.single += s.n
+		}
 	}
 }
 
@@ -243,13 +262,13 @@ func (c *client) heard(took time.Duration) {
 	c.silence = max(c.silence, took)
 }
 
-// harvest returns what came since the last time.
-func (c *client) harvest() (received map[string]*spans, silence time.Duration, errs map[string]int64, broken []string) {
+// take returns what came since the last time, and forgets it.
+func (c *client) take() harvest {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	received, silence, errs, broken = c.received, c.silence, c.errs, c.broken
-	c.received, c.silence, c.errs, c.broken = map[string]*spans{}, 0, map[string]int64{}, nil
-	return received, silence, errs, broken
+	h := c.harvest
+	c.harvest = newHarvest()
+	return h
 }
 
 func sleep(ctx context.Context, d time.Duration) {

@@ -31,6 +31,7 @@ func faults() []fault {
 		{"node killed, started again", "others go on; its ranges are a gap", answer, false, killed},
 		{"node stopped, started again", "unused ids given back where nobody leased after", answer, false, stopped},
 		{"node paused beyond its window", "silent meanwhile, then another window", 4*time.Second + answer, false, paused},
+		{"node paused, another started in its place, the first woken", "the first claims another worker id", 15*time.Second + answer, false, replaced},
 		{"two nodes started at once, then killed", "different worker ids and ranges", answer, false, twins},
 		{"database killed, started again", "what is owned is served, then TRYAGAIN", answer, true, databaseKilled},
 		{"database read-only", "what is owned is served, then TRYAGAIN", answer, true, readOnly},
@@ -77,24 +78,40 @@ func paused(w *world, rng *rand.Rand) error {
 
 // twins starts two nodes at the same instant, draws from them, and kills them.
 func twins(w *world, rng *rand.Rand) error {
-	var nodes [2]*node
+	nodes := [2]*node{w.newNode(w.url), w.newNode(w.url)}
 	started := make(chan error, len(nodes))
-	for i := range nodes {
-		nodes[i] = w.newNode(w.url)
-		go func() { started <- nodes[i].start() }()
+	for _, n := range nodes {
+		go func() { started <- n.start() }()
 	}
 	err := errors.Join(<-started, <-started)
-	for _, n := range nodes {
-		if err == nil {
-			err = w.probe(n, false)
-		}
+	if err == nil {
+		w.drawFrom(time.Second+time.Duration(rng.IntN(2000))*time.Millisecond, nodes[:]...)
 	}
-	dwell(rng, 0, time.Second)
 	for _, n := range nodes {
-		if err == nil {
-			err = w.probe(n, false)
-		}
 		n.kill()
+	}
+	return err
+}
+
+// replaced pauses a node beyond its window, starts another one on its worker id, and wakes the first.
+func replaced(w *world, rng *rand.Rand) error {
+	paused := w.anyNode(rng)
+	id := paused.worker()
+	paused.signal(syscall.SIGSTOP)
+	time.Sleep(window + window/2)
+	other := w.newNode(w.url, "--worker-ids", id+"-"+id)
+	err := other.start()
+	for range 20 { // the window of a node whose clock was ahead lasts longer
+		if err == nil || !contains(err, "no free worker id") {
+			break
+		}
+		time.Sleep(window / 4)
+		err = other.start()
+	}
+	paused.signal(syscall.SIGCONT)
+	if err == nil {
+		w.drawFrom(time.Second+time.Duration(rng.IntN(2000))*time.Millisecond, other, paused)
+		other.kill()
 	}
 	return err
 }
@@ -114,13 +131,17 @@ func readOnly(w *world, rng *rand.Rand) error {
 	return w.exec("SET GLOBAL read_only = 0")
 }
 
-func (w *world) exec(statement string) error {
+// exec runs an administrator's statement, again where another fault is in its way.
+func (w *world) exec(statement string) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	if _, err := w.admin.ExecContext(ctx, statement); err != nil {
-		return fmt.Errorf("%s: %w", statement, err)
+	for ctx.Err() == nil {
+		if _, err = w.admin.ExecContext(ctx, statement); err == nil {
+			return nil
+		}
+		sleep(ctx, 100*time.Millisecond)
 	}
-	return nil
+	return fmt.Errorf("%s: %w", statement, err)
 }
 
 func connectionsKilled(w *world, _ *rand.Rand) error { return w.exec("KILL USER node") }

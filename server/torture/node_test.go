@@ -88,6 +88,15 @@ func (n *node) logged() string {
 	return n.log.String()
 }
 
+// worker returns the worker id that the node claimed last.
+func (n *node) worker() string {
+	all := regexp.MustCompile(`msg="worker id claimed" worker=(\d+)`).FindAllStringSubmatch(n.logged(), -1)
+	if len(all) == 0 {
+		return "0"
+	}
+	return all[len(all)-1][1]
+}
+
 func (n *node) signal(s syscall.Signal) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

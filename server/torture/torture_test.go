@@ -97,6 +97,7 @@ func (w *world) tryAll(all []fault) {
 		}
 		r := w.report.row(f)
 		r.times++
+		w.now = r
 		err := f.inject(w, rand.New(rand.NewPCG(w.rng.Uint64(), 3)))
 		if errors.Is(err, errNotRoot) {
 			r.times--
@@ -105,7 +106,7 @@ func (w *world) tryAll(all []fault) {
 			w.report.complain(f.name, err.Error())
 		}
 		w.harvest(r)
-		back, err := w.awaitAll()
+		back, err := w.awaitAll(r)
 		if err != nil {
 			w.report.complain(f.name, err.Error())
 		}

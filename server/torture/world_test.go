@@ -30,13 +30,13 @@ const (
 
 // world is everything that a run has.
 type world struct {
-	t       *testing.T
-	binary  string
-	report  *report
-	books   *books
-	tags    []string
-	largest int64 // INCRBY
-	rng     *rand.Rand
+	t      *testing.T
+	binary string
+	report *report
+	books  *books
+	tags   []string
+	rng    *rand.Rand
+	now    *row // of the fault that is injected
 
 	db    *mariadbtest.Server
 	url   string // the nodes' database, as a user with few rights
@@ -71,8 +71,8 @@ func build(t *testing.T, module string) string {
 func newWorld(t *testing.T, binary string, seed uint64) *world {
 	w := &world{
 		t: t, binary: binary, report: newReport(seed), books: &books{kinds: map[string][]span{}},
-		tags: []string{"orders", "messages", "it's 100% odd 日本"}, largest: 100_000,
-		rng: rand.New(rand.NewPCG(seed, 1)),
+		tags: []string{"orders", "messages", "it's 100% odd 日本"},
+		rng:  rand.New(rand.NewPCG(seed, 1)),
 	}
 	w.startDatabase()
 	for range 3 {
@@ -137,7 +137,7 @@ func (w *world) startSQLite() {
 func (w *world) newNode(store string, args ...string) *node {
 	n := &node{binary: w.binary, dir: w.t.TempDir(), report: w.report, args: append([]string{
 		"--store", store, "--init", "--auto-create", "--step", "100", "--wait", wait.String(), "--window", window.String(),
-		"--statement-timeout", "1s",
+		"--statement-timeout", "1s", "--worker-ids", "0-15", // few, so that nodes meet on them
 	}, args...)}
 	w.t.Cleanup(func() {
 		if n.gone() != nil {
@@ -161,7 +161,7 @@ func (w *world) newClient(n *node, sqlite bool) *client {
 	}
 	c := &client{
 		w: w, node: n, store: store, rng: rand.New(rand.NewPCG(w.rng.Uint64(), 2)),
-		received: map[string]*spans{}, errs: map[string]int64{},
+		harvest: newHarvest(),
 	}
 	w.clients = append(w.clients, c)
 	return c
@@ -170,30 +170,31 @@ func (w *world) newClient(n *node, sqlite bool) *client {
 // harvest enters what the clients received since the last time into the books and the row of the report.
 func (w *world) harvest(r *row) {
 	for _, c := range w.clients {
-		received, silence, errs, broken := c.harvest()
+		h := c.take()
 		before, dups := w.books.counts()
-		for kind, s := range received {
+		for kind, s := range h.received {
 			w.books.enter(kind, *s)
 		}
 		after, dupsAfter := w.books.counts()
 		r.ids += after - before
 		r.duplicates += dupsAfter - dups
-		r.silence = max(r.silence, silence)
-		for _, n := range errs {
+		r.single += h.single
+		r.silence = max(r.silence, h.silence)
+		for _, n := range h.errs {
 			r.errors += n
 		}
-		for _, b := range broken {
+		for _, b := range h.broken {
 			w.report.complain(r.name, b)
 		}
 	}
 }
 
 // awaitAll waits until every node draws both kinds again, and returns how long the last one took.
-func (w *world) awaitAll() (time.Duration, error) {
+func (w *world) awaitAll(r *row) (time.Duration, error) {
 	begin := time.Now()
 	for i, n := range append(w.nodes[:3:3], w.sqlite) {
 		for {
-			err := w.probe(n, i == 3)
+			err := w.probe(n, i == 3, r)
 			if err == nil {
 				break
 			}
@@ -206,15 +207,29 @@ func (w *world) awaitAll() (time.Duration, error) {
 	return time.Since(begin), nil
 }
 
-// probe draws once of each kind from a node.
-func (w *world) probe(n *node, sqlite bool) error {
+// probe draws once of each kind from a node. What clients received goes to the row.
+func (w *world) probe(n *node, sqlite bool, r *row) error {
 	c := w.newClient(n, sqlite)
 	defer func() { w.clients = w.clients[:len(w.clients)-1] }()
-	draws := []draw{{snowflakes, request("GET", "snowflake:x"), 1}}
+	draws := []draw{{snowflakes, request("GET", "snowflake:x"), 1, false}}
 	for _, tag := range w.tags {
-		draws = append(draws, draw{tag, request("INCR", "segment:"+tag), 1})
+		draws = append(draws, draw{tag, request("INCR", "segment:"+tag), 1, false})
 	}
 	err := c.once(draws)
-	w.harvest(&w.report.probes)
+	w.harvest(r)
 	return err
+}
+
+// drawFrom has clients draw from nodes for a while, and enters what they receive into the row.
+func (w *world) drawFrom(d time.Duration, nodes ...*node) {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	defer cancel()
+	visitors := &world{books: w.books, report: w.report, tags: w.tags, rng: w.rng}
+	var drawing sync.WaitGroup
+	for _, n := range nodes {
+		c := visitors.newClient(n, false)
+		drawing.Go(func() { c.run(ctx) })
+	}
+	drawing.Wait()
+	visitors.harvest(w.now)
 }
