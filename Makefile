@@ -5,7 +5,7 @@ BIN := bin/redleaf
 # Arguments for `make run`, e.g. make run ARGS="--listen 127.0.0.1:6380".
 ARGS ?=
 
-.PHONY: all build redleaf run deps test test-redis test-clients test-deploy test-browser hostile torture torture-mutants lint bench fuzz clean
+.PHONY: all build redleaf run deps test test-redis test-clients test-nodes test-deploy test-browser hostile torture torture-mutants lint bench fuzz clean
 
 all: build
 
@@ -60,7 +60,12 @@ torture-mutants: deps
 # Real client libraries of eight languages against a real server: docs/clients.md.
 test-clients:
 	server/clienttest/deps
-	go test -v -count=1 -tags clients -timeout 40m ./server/clienttest
+	go test -v -count=1 -tags clients -timeout 40m -skip TestSeveral ./server/clienttest
+
+# The same with three nodes that are killed, drained, added and restarted: docs/nodes.md. It takes about six minutes.
+test-nodes: deps
+	server/clienttest/deps
+	go test -v -count=1 -tags clients -timeout 40m -run TestSeveral ./server/clienttest
 
 lint:
 	test -z "$$(gofmt -l .)" || { gofmt -d .; exit 1; }
