@@ -177,8 +177,8 @@ func clockAhead(w *world, rng *rand.Rand) error { return stepped(w.anyNode(rng),
 
 func clockBack(w *world, rng *rand.Rand) error { return stepped(w.anyNode(rng), rng, -1) }
 
-func stepped(n *node, rng *rand.Rand, sign time.Duration) error {
-	err := n.stepClock(sign * (time.Minute + time.Duration(rng.IntN(600))*time.Second))
+func stepped(n *node, rng *rand.Rand, sign int) error {
+	err := n.stepClock(time.Duration(sign*(60+rng.IntN(600))) * time.Second)
 	dwell(rng, 500*time.Millisecond, 3*time.Second)
 	return errors.Join(err, n.stepClock(0))
 }

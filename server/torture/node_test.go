@@ -22,11 +22,10 @@ type node struct {
 	addr        string // of the Redis port, kept over restarts
 	report      *report
 
-	mu      sync.Mutex // protects what follows
-	cmd     *exec.Cmd
-	exited  chan struct{}
-	log     strings.Builder // since the last start
-	stopped bool            // by SIGSTOP
+	mu     sync.Mutex // protects what follows
+	cmd    *exec.Cmd
+	exited chan struct{}
+	log    strings.Builder // since the last start
 }
 
 // start runs the program and returns when it serves, or with what it said when it ended.
