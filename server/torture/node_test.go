@@ -51,7 +51,10 @@ func (n *node) start() error {
 	n.mu.Unlock()
 	go n.follow(cmd, bufio.NewScanner(stderr), serving, exited)
 	select {
-	case n.addr = <-serving:
+	case addr := <-serving:
+		if n.addr == "" { // clients read it from then on
+			n.addr = addr
+		}
 		return nil
 	case <-exited:
 		return fmt.Errorf("redleaf did not serve: %v\n%s", cmd.ProcessState, n.logged())
