@@ -307,7 +307,7 @@ func TestErrorWords(t *testing.T) {
 		err  error
 		want string
 	}{
-		{errors.New("connection refused"), "-TRYAGAIN no segment for tag 'a' within 10ms: leasing 1000 ids: connection refused\r\n"},
+		{errors.New("connection refused"), "-TRYAGAIN no segment for tag 'a' within 300ms: leasing 1000 ids: connection refused\r\n"},
 		{alloc.ErrExhausted, "-EXHAUSTED tag 'a': leasing 1000 ids: tag is at the end of its numbers\r\n"},
 		{alloc.ErrNoTag, "-NOTAG tag 'a' does not exist; SET segment:a 0 creates it\r\n"},
 	} {
@@ -315,7 +315,7 @@ func TestErrorWords(t *testing.T) {
 		if err := store.Create(t.Context(), "a", 1000, 0); err != nil {
 			t.Fatal(err)
 		}
-		segments := alloc.New(&failing{store, tt.err}, alloc.Config{Wait: 10 * time.Millisecond})
+		segments := alloc.New(&failing{store, tt.err}, alloc.Config{Wait: 300 * time.Millisecond})
 		s := newTestServer(t, func(c *Config) { c.Segments = segments })
 		k := dial(t, "tcp", s.addr)
 		for _, line := range []string{"INCR segment:a", "INCRBY segment:a 1", "LPOP segment:a", "LPOP segment:a 5"} {
