@@ -86,7 +86,6 @@ func newClient(s *Server, conn net.Conn, id int64) *client {
 	c.in.budget = &s.memory
 	c.framer.maxRequest = s.cfg.MaxRequest
 	c.view.seen = s.watch.known.Load()
-	c.tally.counts = make([]int64, len(s.commands))
 	c.setUser(s.firstUser())
 	c.publishState(c.created)
 	return c

@@ -59,3 +59,31 @@ func TestRestingConnectionTimesOut(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// Memory is collected once many connections have gone to rest and no more do, and not every second.
+func TestMemoryIsCollectedAfterManyRest(t *testing.T) {
+	var r rested
+	start := time.Unix(1_800_000_000, 0)
+	for _, step := range []struct {
+		second int
+		rest   int64 // connections that go to rest
+		due    bool
+	}{
+		{0, 0, false},
+		{1, restMany - 1, false},
+		{2, 0, false}, // too few
+		{3, 1, false}, // more may follow
+		{4, 0, true},
+		{5, 0, false},
+		{6, restMany, false},
+		{7, 0, false}, // too soon
+		{63, 0, false},
+		{64, 0, true},
+		{200, 0, false},
+	} {
+		r.count.Add(step.rest)
+		if got := r.due(start.Add(time.Duration(step.second) * time.Second)); got != step.due {
+			t.Errorf("second %d: due is %v", step.second, got)
+		}
+	}
+}

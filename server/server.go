@@ -32,6 +32,7 @@ type Server struct {
 	slow     slowlog
 	latency  latency
 	watch    watch
+	rested   rested
 
 	maxClients atomic.Int64
 	peakMemory atomic.Uint64

@@ -125,19 +125,27 @@ func (s *stats) reset() {
 	s.depth.reset()
 }
 
-// tally counts the commands of one batch of a connection.
+// tally counts the commands of one batch of a connection: few different ones, so that a list is smaller and as fast as an
+// array of all.
 type tally struct {
-	counts  []int64 // by command.index
-	touched []int   // where counts is not 0
-	total   int64
+	commands []tallied
+	total    int64
+}
+
+type tallied struct {
+	index int // command.index
+	calls int64
 }
 
 func (t *tally) add(index int, n int64) {
-	if t.counts[index] == 0 {
-		t.touched = append(t.touched, index)
-	}
-	t.counts[index] += n
 	t.total += n
+	for i := range t.commands {
+		if t.commands[i].index == index {
+			t.commands[i].calls += n
+			return
+		}
+	}
+	t.commands = append(t.commands, tallied{index, n})
 }
 
 // flush adds the batch, which took the given time, to the server's sums. Commands that were timed one by one are not in
@@ -147,11 +155,10 @@ func (t *tally) flush(s *stats, took time.Duration) {
 		return
 	}
 	each := took / time.Duration(t.total)
-	for _, i := range t.touched {
-		s.byCommand[i].add(t.counts[i], each)
-		t.counts[i] = 0
+	for _, c := range t.commands {
+		s.byCommand[c.index].add(c.calls, each)
 	}
 	s.commands.Add(t.total)
 	s.depth.add(t.total)
-	t.touched, t.total = t.touched[:0], 0
+	t.commands, t.total = t.commands[:0], 0
 }
