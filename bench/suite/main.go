@@ -80,6 +80,7 @@ func (s *suite) measure(ctx context.Context) (*results, error) {
 		{"machine", s.machine},
 		{"comparisons", s.comparisons},
 		{"segment switches", s.switches},
+		{"cold starts", s.coldStarts},
 		{"idle connections", s.idle},
 		{"micro-benchmarks", s.micro},
 	} {

@@ -29,6 +29,7 @@ type results struct {
 	Comparisons []compared
 	Sweep       []bench.Series // ids per second by depth
 	Switches    *switchResult
+	ColdStarts  []coldStart
 	Idle        []idleResult
 	Micro       []microTable
 }

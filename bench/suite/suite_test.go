@@ -72,6 +72,7 @@ func TestWrite(t *testing.T) {
 	}
 	r.Sweep = []bench.Series{{Name: "redleaf", Results: []bench.Result{result}}, {Name: "Redis", Results: []bench.Result{result}}}
 	r.Switches = &switchResult{Refills: 7}
+	r.ColdStarts = []coldStart{{Lag: 20 * time.Millisecond, Waits: 5, Refills: 4, LastWait: 150 * time.Millisecond, Speed: 2e6}}
 	r.Idle = []idleResult{{Server: "redleaf", After: 1 << 20}}
 	r.Micro = []microTable{{Title: "libraries", Header: []string{"a", "b"}, Rows: [][]string{{"1", "2"}}}}
 	r.addBar("speed", 18, "18, aim for 25", bench.Ratio{Median: 20, Low: 19, High: 21.5})
@@ -86,7 +87,8 @@ func TestWrite(t *testing.T) {
 	}
 	for _, want := range []string{
 		"| speed | 18, aim for 25 | 20.0 | 19.0 to 21.5 | yes |\n| speed | 18 | 17.9 | 0.00 to 0.00 | no |\n", "| CPU | some |\n", "```\nredis-server\n```",
-		"| 16 | 1.00 M | 100 ns | 1.00 M | 100 ns |\n", "at 7 refills", "| redleaf | 0 | 0.0 MiB | 0.0 MiB | 1.0 MiB | 0 bytes |\n", "| a | b |\n| --- | --- |\n| 1 | 2 |\n",
+		"| 16 | 1.00 M | 100 ns | 1.00 M | 100 ns |\n", "at 7 refills", "| 20ms | 5 | 4 | 150ms | 2.00 M | 0 |\n",
+		"| redleaf | 0 | 0.0 MiB | 0.0 MiB | 1.0 MiB | 0 bytes |\n", "| a | b |\n| --- | --- |\n| 1 | 2 |\n",
 	} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("RESULTS.md lacks %q", want)

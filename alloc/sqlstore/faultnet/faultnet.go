@@ -32,6 +32,7 @@ func (m Mode) String() string {
 type Proxy struct {
 	listener net.Listener
 	mode     atomic.Int32
+	lag      atomic.Int64 // nanoseconds
 
 	mu     sync.Mutex // protects everything below
 	target string
@@ -61,6 +62,9 @@ func (p *Proxy) Set(m Mode) {
 		p.Reset()
 	}
 }
+
+// Lag has replies pass only after d, from now on: the target is further away.
+func (p *Proxy) Lag(d time.Duration) { p.lag.Store(int64(d)) }
 
 // Switch has new connections lead to another target; those that are open live on.
 func (p *Proxy) Switch(target string) {
@@ -195,6 +199,9 @@ func (p *Proxy) pass(l *link, to net.Conn, chunk []byte, request bool) bool {
 	case Refuse:
 		return false
 	case Pass:
+	}
+	if lag := time.Duration(p.lag.Load()); !request && lag > 0 && !l.sleep(lag) {
+		return false
 	}
 	_, err := to.Write(chunk)
 	return err == nil
