@@ -55,21 +55,30 @@ func dwell(rng *rand.Rand, least, most time.Duration) {
 	time.Sleep(least + time.Duration(rng.Int64N(int64(most-least))))
 }
 
-func (w *world) anyNode(rng *rand.Rand) *node { return w.nodes[rng.IntN(len(w.nodes))] }
+// take picks a node for a fault that is about processes or clocks. A node undergoes one of these at a time: two that stop
+// and start it would start it twice. The caller gives it back with the function returned.
+func (w *world) take(rng *rand.Rand) (*node, func()) {
+	n := w.nodes[rng.IntN(len(w.nodes))]
+	n.taken.Lock()
+	return n, n.taken.Unlock
+}
 
 func killed(w *world, rng *rand.Rand) error {
-	n := w.anyNode(rng)
+	n, giveBack := w.take(rng)
+	defer giveBack()
 	n.kill()
 	return n.start()
 }
 
 func stopped(w *world, rng *rand.Rand) error {
-	n := w.anyNode(rng)
+	n, giveBack := w.take(rng)
+	defer giveBack()
 	return errors.Join(n.stop(), n.start())
 }
 
 func paused(w *world, rng *rand.Rand) error {
-	n := w.anyNode(rng)
+	n, giveBack := w.take(rng)
+	defer giveBack()
 	n.signal(syscall.SIGSTOP)
 	dwell(rng, window+time.Second/2, 4*time.Second)
 	n.signal(syscall.SIGCONT)
@@ -95,7 +104,8 @@ func twins(w *world, rng *rand.Rand) error {
 
 // replaced pauses a node beyond its window, starts another one on its worker id, and wakes the first.
 func replaced(w *world, rng *rand.Rand) error {
-	paused := w.anyNode(rng)
+	paused, giveBack := w.take(rng)
+	defer giveBack()
 	id := paused.worker()
 	paused.signal(syscall.SIGSTOP)
 	time.Sleep(window + window/2)
@@ -173,11 +183,13 @@ func network(m faultnet.Mode) func(*world, *rand.Rand) error {
 	}
 }
 
-func clockAhead(w *world, rng *rand.Rand) error { return stepped(w.anyNode(rng), rng, 1) }
+func clockAhead(w *world, rng *rand.Rand) error { return stepped(w, rng, 1) }
 
-func clockBack(w *world, rng *rand.Rand) error { return stepped(w.anyNode(rng), rng, -1) }
+func clockBack(w *world, rng *rand.Rand) error { return stepped(w, rng, -1) }
 
-func stepped(n *node, rng *rand.Rand, sign int) error {
+func stepped(w *world, rng *rand.Rand, sign int) error {
+	n, giveBack := w.take(rng)
+	defer giveBack()
 	err := n.stepClock(time.Duration(sign*(60+rng.IntN(600))) * time.Second)
 	dwell(rng, 500*time.Millisecond, 3*time.Second)
 	return errors.Join(err, n.stepClock(0))

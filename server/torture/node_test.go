@@ -22,6 +22,8 @@ type node struct {
 	addr        string // of the Redis port, kept over restarts
 	report      *report
 
+	taken sync.Mutex // held by the fault that stops, pauses or misleads it
+
 	mu     sync.Mutex // protects what follows
 	cmd    *exec.Cmd
 	exited chan struct{}

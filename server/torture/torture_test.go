@@ -81,7 +81,7 @@ func (w *world) play(last time.Duration) {
 			}
 		}
 		for _, f := range due {
-			if time.Now().After(end) {
+			if time.Now().After(end) || len(w.report.failures()) > 0 {
 				return
 			}
 			w.tryAll([]fault{f})
@@ -116,6 +116,9 @@ func (w *world) tryAll(all []fault) {
 	}
 }
 
+// pair is the name of two faults at once.
+const pair = "two at once"
+
 // pairOf injects two faults at the same time. The second is one that may be combined.
 func pairOf(a, b fault) fault {
 	if b.alone {
@@ -124,7 +127,7 @@ func pairOf(a, b fault) fault {
 	if b.alone || strings.HasPrefix(a.name, "SQLite") || strings.HasPrefix(b.name, "SQLite") {
 		return fault{}
 	}
-	return fault{"two at once", "as each of them", a.limit + b.limit, true, func(w *world, rng *rand.Rand) error {
+	return fault{pair, "as each of them", a.limit + b.limit, true, func(w *world, rng *rand.Rand) error {
 		other := make(chan error, 1)
 		second := rand.New(rand.NewPCG(rng.Uint64(), 4))
 		go func() { other <- b.inject(w, second) }()
