@@ -67,13 +67,13 @@ func killed(w *world, rng *rand.Rand) error {
 	n, giveBack := w.take(rng)
 	defer giveBack()
 	n.kill()
-	return n.start()
+	return n.restart()
 }
 
 func stopped(w *world, rng *rand.Rand) error {
 	n, giveBack := w.take(rng)
 	defer giveBack()
-	return errors.Join(n.stop(), n.start())
+	return errors.Join(n.stop(), n.restart())
 }
 
 func paused(w *world, rng *rand.Rand) error {
@@ -90,7 +90,7 @@ func twins(w *world, rng *rand.Rand) error {
 	nodes := [2]*node{w.newNode(w.url), w.newNode(w.url)}
 	started := make(chan error, len(nodes))
 	for _, n := range nodes {
-		go func() { started <- n.start() }()
+		go func() { started <- n.restart() }()
 	}
 	err := errors.Join(<-started, <-started)
 	if err == nil {
@@ -110,14 +110,7 @@ func replaced(w *world, rng *rand.Rand) error {
 	paused.signal(syscall.SIGSTOP)
 	time.Sleep(window + window/2)
 	other := w.newNode(w.url, "--worker-ids", id+"-"+id)
-	err := other.start()
-	for range 20 { // the window of a node whose clock was ahead lasts longer
-		if err == nil || !contains(err, "no free worker id") {
-			break
-		}
-		time.Sleep(window / 4)
-		err = other.start()
-	}
+	err := other.restart() // the window of a node whose clock was ahead lasts longer
 	paused.signal(syscall.SIGCONT)
 	if err == nil {
 		w.drawFrom(time.Second+time.Duration(rng.IntN(2000))*time.Millisecond, other, paused)
@@ -225,7 +218,7 @@ func refuses(n *node, flag string) error {
 
 func sqliteKilled(w *world, _ *rand.Rand) error {
 	w.sqlite.kill()
-	return w.sqlite.start()
+	return w.sqlite.restart()
 }
 
 // diskFull fills the file system to the last byte.

@@ -2,6 +2,7 @@ package torture
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -63,6 +64,20 @@ func (n *node) start() error {
 	case <-time.After(time.Minute):
 		n.kill()
 		return fmt.Errorf("redleaf does not serve after a minute\n%s", n.logged())
+	}
+}
+
+// restart starts the program as a supervisor does: again, when another fault at the same time keeps it from starting. What
+// it says then is in the report's log.
+func (n *node) restart() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for {
+		err := n.start()
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		sleep(ctx, time.Second/2)
 	}
 }
 
