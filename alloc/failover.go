@@ -79,7 +79,7 @@ type View struct {
 	Server string // the identity of the server that answered
 	Now    int64  // its clock, Unix milliseconds
 	Record Record
-	Nodes  []Member // those seen in the last day
+	Nodes  []Member // those seen in the last day, while the agreement is open; else they matter to nothing
 }
 
 // Member is a node's part in an agreement.

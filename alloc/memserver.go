@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"math"
+	"slices"
 	"sync"
 	"time"
 )
@@ -46,8 +47,8 @@ func (s *MemServer) View(ctx context.Context) (View, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v := View{Server: s.identity, Now: s.now().UnixMilli(), Record: s.record}
-	for _, n := range s.nodes {
-		v.Nodes = append(v.Nodes, n)
+	if s.record.Open {
+		v.Nodes = slices.Collect(maps.Values(s.nodes))
 	}
 	return v, nil
 }

@@ -21,10 +21,14 @@ const NodeTimeout = 3 * time.Second
 
 // Nodes keeps the heartbeats of the processes that share a store (table leaf_node).
 type Nodes interface {
-	// Beat records that the node is alive, by the database's clock. It also removes rows unseen for a day.
+	// Beat records that the node is alive, by the database's clock. Now and then it removes rows unseen for a day.
 	Beat(ctx context.Context, n Node) error
 	// Nodes lists the nodes of the last day, live ones first, then by address and id.
 	Nodes(ctx context.Context) ([]Node, error)
+	// Digest returns a text that is another when Nodes would list other nodes, or another of them as live; heartbeats alone
+	// don't change it. Two different lists have the same digest once in 2^32. However many nodes there are, it is short: n
+	// nodes that each read the whole list once a second would have the database send n^2 rows.
+	Digest(ctx context.Context) (string, error)
 	// Leave removes the node's row.
 	Leave(ctx context.Context, id string) error
 }

@@ -161,6 +161,7 @@ type nodesStub struct{ err error }
 
 func (n nodesStub) Beat(context.Context, alloc.Node) error { return n.err }
 func (n nodesStub) Leave(context.Context, string) error    { return n.err }
+func (n nodesStub) Digest(context.Context) (string, error) { return "one", n.err }
 func (n nodesStub) Nodes(context.Context) ([]alloc.Node, error) {
 	return []alloc.Node{{ID: "n1", Addr: "192.0.2.1:6379", Live: true, Version: "v9"}}, n.err
 }

@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	watchEvery   = time.Second      // how often the heartbeats are read
+	watchEvery   = time.Second      // how often the heartbeats are looked at
+	rereadEvery  = 30 * time.Second // and read, though they seem not to have changed
 	watchTimeout = 2 * time.Second  // for one reading
 	departTime   = 6 * time.Second  // for which a node that has left is still listed: until it has stopped
 	newsAge      = 30 * time.Second // for how long after a change new connections may still come with the old map
@@ -33,6 +34,8 @@ type watch struct {
 
 	mu      sync.Mutex // protects everything below
 	nodes   []alloc.Node
+	digest  string    // of nodes, or of those just before; "" before the first reading
+	read    time.Time // when nodes were read
 	leaving bool
 	changed time.Time            // when the map changed
 	left    map[peer]time.Time   // when nodes left, those of the last moments
@@ -50,7 +53,7 @@ func (s *Server) startWatch() {
 	if !s.watching() {
 		return
 	}
-	s.watch.update(s, nil) // itself at least, if the store does not answer
+	s.watch.update(s, nil, "") // itself at least, if the store does not answer
 	s.readNodes(sharedTimeout)
 	s.watch.known.Store(s.watch.generation.Load()) // nobody has an older map of this node
 	s.sampling.Go(func() {
@@ -69,21 +72,40 @@ func (s *Server) sleepOn(d time.Duration) bool {
 func (s *Server) readNodes(timeout time.Duration) {
 	ctx, cancel := context.WithTimeout(s.life, timeout)
 	defer cancel()
-	nodes, err := s.cfg.Nodes.Nodes(ctx)
+	digest, err := s.cfg.Nodes.Digest(ctx)
+	if err == nil && s.watch.unchanged(s, digest) {
+		return
+	}
+	var nodes []alloc.Node
+	if err == nil {
+		nodes, err = s.cfg.Nodes.Nodes(ctx)
+	}
 	if err != nil {
 		s.watch.mu.Lock()
 		s.watch.failed = time.Now()
 		s.watch.mu.Unlock()
 		return // the last map stays good: every node serves every key
 	}
-	s.watch.update(s, nodes)
+	s.watch.update(s, nodes, digest)
 }
 
-// update makes the map of these nodes, if it is another than the current one.
-func (w *watch) update(s *Server, nodes []alloc.Node) {
+// unchanged reports whether the nodes are those that are known, which were read not long ago. What is due by time alone
+// is done.
+func (w *watch) unchanged(s *Server, digest string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.nodes = nodes
+	if digest != w.digest || time.Since(w.read) > rereadEvery {
+		return false
+	}
+	w.remake(s)
+	return true
+}
+
+// update makes the map of these nodes, if it is another than the current one. The digest was read before them.
+func (w *watch) update(s *Server, nodes []alloc.Node, digest string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.nodes, w.digest, w.read = nodes, digest, time.Now()
 	w.remake(s)
 }
 

@@ -25,7 +25,9 @@ func (s *Store) View(ctx context.Context) (v alloc.View, err error) {
 		if v.Record, _, err = readRecord(ctx, conn); err != nil {
 			return err
 		}
-		v.Nodes, err = members(ctx, conn, v.Now-nodeMemory.Milliseconds())
+		if v.Record.Open { // all nodes read this once a second, and the nodes matter to nothing else
+			v.Nodes, err = members(ctx, conn, v.Now-nodeMemory.Milliseconds())
+		}
 		return err
 	})
 	return v, err
@@ -40,7 +42,7 @@ func (s *Store) onServer(ctx context.Context, server string, f func(context.Cont
 		return explained(err)
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	answers, err := s.identity(ctx, conn)
+	answers, err := s.identity(conn)
 	if err != nil {
 		return err
 	}
@@ -50,9 +52,17 @@ func (s *Store) onServer(ctx context.Context, server string, f func(context.Cont
 	return f(ctx, conn, answers)
 }
 
-func (s *Store) nowOn(ctx context.Context, conn runner) (ms int64, err error) {
+// ownNow is the clock that statements are told: of a SQLite store this machine's. It is NULL where the database's counts.
+func (s *Store) ownNow() any {
 	if s.file != nil {
-		return s.clock.now(), nil
+		return s.clock.now()
+	}
+	return nil
+}
+
+func (s *Store) nowOn(ctx context.Context, conn runner) (ms int64, err error) {
+	if own, ok := s.ownNow().(int64); ok {
+		return own, nil
 	}
 	err = conn.QueryRowContext(ctx, s.dialect.queries()[qNow]).Scan(&ms)
 	return ms, err
@@ -126,15 +136,10 @@ func (s *Store) putRecord(ctx context.Context, db runner, old, record alloc.Reco
 // Announce implements alloc.Failovers.
 func (s *Store) Announce(ctx context.Context, server string, n alloc.Node, r alloc.Record, window time.Duration) error {
 	return s.onServer(ctx, server, func(ctx context.Context, conn *sql.Conn, _ string) error {
-		now, err := s.nowOn(ctx, conn)
-		if err != nil {
-			return err
-		}
-		beat := s.dialect.queries()[qBeat]
-		if _, err := conn.ExecContext(ctx, beat, n.ID, n.Addr, n.HTTPAddr, n.Version, startedMs(n, now), now); err != nil {
+		if _, err := conn.ExecContext(ctx, s.dialect.queries()[qBeat], s.beatArgs(n)...); err != nil {
 			return fmt.Errorf("recording heartbeat: %w", err)
 		}
-		_, err = conn.ExecContext(ctx, "UPDATE leaf_node SET server = ?, term = ?, window_ms = ? WHERE id = ?",
+		_, err := conn.ExecContext(ctx, "UPDATE leaf_node SET server = ?, term = ?, window_ms = ? WHERE id = ?",
 			r.Server, r.Term, window.Milliseconds(), n.ID)
 		return err
 	})

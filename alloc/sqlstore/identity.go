@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -31,28 +32,24 @@ func identityOf(variables [][2]string) string {
 	return id[:min(len(id), maxIdentity)]
 }
 
-// identity reads the identity of the server behind a connection.
-func (s *Store) identity(ctx context.Context, conn runner) (id string, err error) {
+// identity returns the identity of the server behind a connection of the pool free: the one that it had when the
+// connection was made.
+func (s *Store) identity(conn *sql.Conn) (id string, err error) {
 	switch {
 	case s.trust:
 		return alloc.AnyServer, nil
 	case s.file != nil:
 		return sqliteIdentity, nil
 	}
-	rows, err := conn.QueryContext(ctx, qIdentity)
-	if err != nil {
-		return "", fmt.Errorf("reading the server's identity: %w", err)
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	var all [][2]string
-	for rows.Next() {
-		var v [2]string
-		if err := rows.Scan(&v[0], &v[1]); err != nil {
-			return "", err
+	err = conn.Raw(func(c any) error {
+		known, ok := c.(knownConn)
+		if !ok {
+			return fmt.Errorf("reading the server's identity: of a connection of type %T", c)
 		}
-		all = append(all, v)
-	}
-	return identityOf(all), rows.Err()
+		id = known.server
+		return nil
+	})
+	return id, err
 }
 
 // mysqlConn is what database/sql uses of the driver's connections.

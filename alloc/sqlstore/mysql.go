@@ -49,6 +49,8 @@ func (d mysqlDialect) queries() [numQueries]string {
 		integer:   "SIGNED",
 		// Not UNIX_TIMESTAMP(NOW()), which is off for an hour when the session's time zone leaves summer time.
 		now: "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000",
+		digest: "COALESCE(BIT_XOR(CRC32(CONCAT_WS('\n', id, addr, http_addr, version, " +
+			"COALESCE(?, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000) - seen_ms <= ?))), 0)",
 	}
 	if d.charset == "" {
 		p.key, p.exact, p.fits = "CAST(? AS BINARY)", "biz_tag = CAST(? AS BINARY)", "? = ?"

@@ -28,9 +28,10 @@ const (
 	qClaim                    // worker_id, token, owner, addr, until_ms
 	qPutMeta                  // name, value
 	qGetMeta                  // name
-	qBeat                     // from here on, on whatever server answers: see Store.pool; id, addr, http_addr, version, started_ms, seen_ms
-	qPrune                    // seen_ms
-	qNodes                    // seen_ms
+	qBeat                     // from here on, on whatever server answers: see Store.pool; id, addr, http_addr, version, now, age, now
+	qPrune                    // now, age
+	qNodes                    // now, now, age
+	qDigest                   // now, age, now, age
 	qLeave                    // id
 	numQueries
 )
@@ -50,6 +51,7 @@ type phrases struct {
 	greatest  string // the function
 	integer   string // the type, in CAST
 	now       string // the clock in Unix milliseconds
+	digest    string // of all nodes' rows, with bound now and age up to which they live; a store with a clock of its own makes it itself
 }
 
 // queries returns the statements. A tag is bound twice where it is compared: the first comparison is the column's own,
@@ -61,6 +63,8 @@ func (p phrases) queries() [numQueries]string {
 	named := " AND OCTET_LENGTH(biz_tag) > 0"
 	first := "(SELECT CAST(m.value AS " + p.integer + ") FROM leaf_meta m WHERE m.name = '" + metaFirst + "')"
 	row := "SELECT biz_tag, max_id, step, description, " + p.updated
+	// The database's clock, or the one that is bound where the store has its own: so it costs no statement of its own.
+	now := "COALESCE(?, " + p.now + ")"
 	in := func(column string) string { return p.incoming + column + p.closing }
 	return [numQueries]string{
 		qLease: "UPDATE leaf_alloc SET max_id = " + p.newMaxID + ", update_time = CURRENT_TIMESTAMP WHERE " + tag +
@@ -90,12 +94,13 @@ func (p phrases) queries() [numQueries]string {
 		qClaim:   "INSERT INTO leaf_worker (worker_id, token, owner, addr, until_ms) VALUES (?, ?, ?, ?, ?)",
 		qPutMeta: "INSERT INTO leaf_meta (name, value) VALUES (?, ?) " + p.on("name") + " value = leaf_meta.value",
 		qGetMeta: "SELECT value FROM leaf_meta WHERE name = ?",
-		qBeat: "INSERT INTO leaf_node (id, addr, http_addr, version, started_ms, seen_ms) VALUES (?, ?, ?, ?, ?, ?) " +
+		qBeat: "INSERT INTO leaf_node (id, addr, http_addr, version, started_ms, seen_ms) VALUES (?, ?, ?, ?, " + now + " - ?, " + now + ") " +
 			p.on("id") + " addr = " + in("addr") + ", http_addr = " + in("http_addr") +
 			", version = " + in("version") + ", seen_ms = " + in("seen_ms"),
-		qPrune: "DELETE FROM leaf_node WHERE seen_ms < ?",
-		qNodes: "SELECT id, addr, http_addr, version, started_ms, seen_ms FROM leaf_node WHERE seen_ms >= ?",
-		qLeave: "DELETE FROM leaf_node WHERE id = ?",
+		qPrune:  "DELETE FROM leaf_node WHERE seen_ms < " + now + " - ?",
+		qNodes:  "SELECT id, addr, http_addr, version, started_ms, seen_ms, " + now + " FROM leaf_node WHERE seen_ms >= " + now + " - ?",
+		qDigest: "SELECT COUNT(*), " + p.digest + " FROM leaf_node WHERE seen_ms >= " + now + " - ?",
+		qLeave:  "DELETE FROM leaf_node WHERE id = ?",
 	}
 }
 

@@ -24,6 +24,7 @@ func (sqliteDialect) queries() [numQueries]string {
 		greatest: "MAX",
 		integer:  "INTEGER",
 		now:      "0", // the clock is this machine's
+		digest:   "? + ?",
 	}.queries()
 }
 

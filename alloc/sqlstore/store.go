@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"redleaf/alloc"
@@ -48,8 +49,9 @@ type Store struct {
 	timeout     time.Duration // of a call whose context has no deadline
 	description string
 	clock       clock
-	trust       bool        // of all servers
-	file        os.FileInfo // of a SQLite store, as it was opened; nil: MySQL
+	pruned      atomic.Pointer[time.Time] // when old nodes were removed last; nil: never
+	trust       bool                      // of all servers
+	file        os.FileInfo               // of a SQLite store, as it was opened; nil: MySQL
 }
 
 // Open opens the store that the URL names and creates the tables that are missing. It waits for a MySQL server that

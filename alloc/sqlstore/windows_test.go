@@ -119,6 +119,16 @@ func TestNow(t *testing.T) {
 
 func TestNodes(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, s, other *Store) {
+		digests := map[string]bool{}
+		digest := func(now string) {
+			d, err := other.Digest(t.Context())
+			again, err2 := s.Digest(t.Context())
+			if err != nil || err2 != nil || d != again || digests[d] {
+				t.Errorf("%s: digest %q, %v, then %q, %v; before %v", now, d, err, again, err2, digests)
+			}
+			digests[d] = true
+		}
+		digest("no nodes")
 		b := alloc.Node{ID: "b", Addr: "host:2", HTTPAddr: "host:80", Version: "v1", Started: time.Now().Add(-time.Hour)}
 		a := alloc.Node{ID: "a", Addr: "host:1", Version: "v1"}
 		for _, n := range []alloc.Node{b, a, b, {ID: "dead", Addr: "host:0"}, {ID: "old", Addr: "host:0"}} {
@@ -126,8 +136,11 @@ func TestNodes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		digest("five nodes")
 		mustExec(t, s.db, "UPDATE leaf_node SET seen_ms = seen_ms - 3600000 WHERE id = 'dead'")
+		digest("one is dead")
 		mustExec(t, s.db, "UPDATE leaf_node SET seen_ms = seen_ms - 90000000 WHERE id = 'old'")
+		digest("one is forgotten")
 		nodes, err := other.Nodes(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -142,6 +155,12 @@ func TestNodes(t *testing.T) {
 		}
 		if err := errors.Join(other.Leave(t.Context(), "b"), other.Leave(t.Context(), "none"), other.Beat(t.Context(), a)); err != nil {
 			t.Fatal(err)
+		}
+		digest("one has left")
+		before, err := s.Digest(t.Context())
+		err = errors.Join(err, s.Beat(t.Context(), a))
+		if after, err2 := other.Digest(t.Context()); errors.Join(err, err2) != nil || after != before {
+			t.Errorf("a heartbeat changed the digest from %q to %q, %v", before, after, err)
 		}
 		if n := queryInt(t, s.db, "SELECT COUNT(*) FROM leaf_node"); n != 2 {
 			t.Errorf("%d rows, want those of a and dead", n)
