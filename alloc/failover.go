@@ -79,7 +79,7 @@ type View struct {
 	Server string // the identity of the server that answered
 	Now    int64  // its clock, Unix milliseconds
 	Record Record
-	Nodes  []Member // those seen in the last day, while the agreement is open; else they matter to nothing
+	Nodes  []Member // those seen in the last day, if they were read
 }
 
 // Member is a node's part in an agreement.
@@ -94,8 +94,8 @@ type Member struct {
 // Failovers is the part of a store that nodes agree through. Its methods work on whatever server answers, whether or
 // not the nodes have agreed on it. Those that take a server change nothing, with ErrRecordChanged, on any other.
 type Failovers interface {
-	// View reads the server's identity, the record and the nodes.
-	View(ctx context.Context) (View, error)
+	// View reads the server's identity, the record and, while the agreement is open or if they are asked for, the nodes.
+	View(ctx context.Context, nodes bool) (View, error)
 
 	// PutRecord replaces the record old of old's server or, when old is zero, the missing one of record's server.
 	// ErrRecordChanged: there is another.

@@ -155,12 +155,12 @@ func (l *link) GiveBack(ctx context.Context, tag string, end, next int64) (bool,
 	return s.GiveBack(ctx, tag, end, next)
 }
 
-func (l *link) View(ctx context.Context) (alloc.View, error) {
+func (l *link) View(ctx context.Context, nodes bool) (alloc.View, error) {
 	s, err := l.any()
 	if err != nil {
 		return alloc.View{}, err
 	}
-	return s.View(ctx)
+	return s.View(ctx, nodes)
 }
 
 func (l *link) on(f func(*alloc.MemServer) error) error {
@@ -446,5 +446,19 @@ func TestStopsUntilRecovered(t *testing.T) {
 			t.Fatal(err)
 		}
 		m.stop(false)
+	})
+}
+
+// A server that lost its record gets a term above every one for which a node has raised the rows: of the old one that node
+// would take the new agreement for done.
+func TestRecoveryOutnumbersTheNodes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := alloc.NewMemServer("one")
+		if err := s.Announce(t.Context(), "one", alloc.Node{ID: "node"}, alloc.Record{Server: "one", Term: 7}, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := alloc.Recover(t.Context(), s, alloc.GateConfig{}, 10); err != nil || r.Term != 8 {
+			t.Errorf("recovered to %+v, %v; want term 8", r, err)
+		}
 	})
 }

@@ -234,7 +234,7 @@ func (g *Gate) Run(ctx context.Context, self Node) {
 
 // step looks at the server once and makes the move that is due.
 func (g *Gate) step(ctx context.Context) (move, View, error) {
-	v, err := g.view(ctx)
+	v, err := g.view(ctx, false)
 	if err != nil {
 		return 0, v, err
 	}
@@ -246,10 +246,12 @@ func (g *Gate) step(ctx context.Context) (move, View, error) {
 	return m, v, err
 }
 
-func (g *Gate) view(ctx context.Context) (View, error) {
+// view reads what the server shows. The nodes matter to the protocol while an agreement is open, and else to no node: all
+// look once a second.
+func (g *Gate) view(ctx context.Context, nodes bool) (View, error) {
 	ctx, cancel := context.WithTimeout(ctx, g.cfg.StatementTimeout)
 	defer cancel()
-	return g.store.View(ctx)
+	return g.store.View(ctx, nodes)
 }
 
 // make makes a move.

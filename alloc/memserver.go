@@ -40,14 +40,14 @@ func (s *MemServer) Replica(identity string) *MemServer {
 }
 
 // View implements Failovers.
-func (s *MemServer) View(ctx context.Context) (View, error) {
+func (s *MemServer) View(ctx context.Context, nodes bool) (View, error) {
 	if err := ctx.Err(); err != nil {
 		return View{}, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v := View{Server: s.identity, Now: s.now().UnixMilli(), Record: s.record}
-	if s.record.Open {
+	if nodes || s.record.Open {
 		v.Nodes = slices.Collect(maps.Values(s.nodes))
 	}
 	return v, nil

@@ -18,7 +18,7 @@ func Recover(ctx context.Context, store Failovers, cfg GateConfig, gap int64) (R
 		return mine, err
 	}
 	for {
-		v, err := g.view(ctx)
+		v, err := g.view(ctx, false)
 		switch {
 		case err != nil:
 			g.cfg.Logger.Warn("looking at the database server failed", "err", err)
@@ -41,7 +41,7 @@ func Recover(ctx context.Context, store Failovers, cfg GateConfig, gap int64) (R
 // beginRecovery writes the record that the nodes then act on.
 func (g *Gate) beginRecovery(ctx context.Context, gap int64) (Record, error) {
 	for range 10 {
-		v, err := g.view(ctx)
+		v, err := g.view(ctx, true)
 		if err != nil {
 			return Record{}, err
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 // View implements alloc.Failovers.
-func (s *Store) View(ctx context.Context) (v alloc.View, err error) {
+func (s *Store) View(ctx context.Context, nodes bool) (v alloc.View, err error) {
 	err = s.onServer(ctx, "", func(ctx context.Context, conn *sql.Conn, server string) (err error) {
 		v.Server = server
 		if v.Now, err = s.nowOn(ctx, conn); err != nil {
@@ -25,7 +25,7 @@ func (s *Store) View(ctx context.Context) (v alloc.View, err error) {
 		if v.Record, _, err = readRecord(ctx, conn); err != nil {
 			return err
 		}
-		if v.Record.Open { // all nodes read this once a second, and the nodes matter to nothing else
+		if nodes || v.Record.Open {
 			v.Nodes, err = members(ctx, conn, v.Now-nodeMemory.Milliseconds())
 		}
 		return err
