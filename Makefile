@@ -5,7 +5,7 @@ BIN := bin/redleaf
 # Arguments for `make run`, e.g. make run ARGS="--listen 127.0.0.1:6380".
 ARGS ?=
 
-.PHONY: all build redleaf run deps test test-redis test-clients test-nodes test-deploy test-browser hostile torture torture-mutants lint bench fuzz clean
+.PHONY: all build redleaf run deps test test-redis test-clients test-nodes test-deploy test-browser hostile torture torture-mutants model lint bench cost fuzz clean
 
 all: build
 
@@ -57,6 +57,10 @@ torture: deps
 torture-mutants: deps
 	go test -v -count=1 -timeout 0 -run TestMutants ./server/torture -torture.mutants
 
+# Both lease protocols searched state by state, written into docs/model.md. It takes some minutes and 4 GB of memory.
+model:
+	go test -count=1 -timeout 0 -run TestSound -v ./alloc/sqlstore/model -model.doc $(CURDIR)/docs/model.md
+
 # Real client libraries of eight languages against a real server: docs/clients.md.
 test-clients:
 	server/clienttest/deps
@@ -78,6 +82,10 @@ lint:
 # redleaf beside a real Redis, and its parts beside id libraries, measured into bench/RESULTS.md. It takes about six minutes.
 bench: build deps
 	go run ./bench/suite
+
+# What 1 to 300 nodes, and 1,000 tags on 10 nodes, cost their database, measured into docs/planning.md. It takes about six minutes.
+cost: build deps
+	go run ./bench/suite -cost docs/planning.md
 
 # Each fuzz target for FUZZTIME; what they have found so far runs in `make test`.
 FUZZTIME ?= 1m

@@ -13,8 +13,8 @@ import (
 // tick is the unit of /proc's CPU times: USER_HZ is 100 on every architecture that Go runs on.
 const tick = 10 * time.Millisecond
 
-// processCPU returns the CPU time, user and system, that a process has used so far, in steps of 10 ms.
-func processCPU(pid int) (time.Duration, error) {
+// ProcessCPU returns the CPU time, user and system, that a process has used so far, in steps of 10 ms.
+func ProcessCPU(pid int) (time.Duration, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0, fmt.Errorf("reading the server's CPU time: %w", err)
@@ -57,7 +57,7 @@ type cpuMeter struct {
 func (m *cpuMeter) start() (err error) {
 	m.own = ownCPU()
 	if m.pid != 0 {
-		m.server, err = processCPU(m.pid)
+		m.server, err = ProcessCPU(m.pid)
 	}
 	return err
 }
@@ -68,7 +68,7 @@ func (m *cpuMeter) stop() error {
 	if m.pid == 0 {
 		return nil
 	}
-	now, err := processCPU(m.pid)
+	now, err := ProcessCPU(m.pid)
 	m.server = now - m.server
 	return err
 }

@@ -23,6 +23,8 @@ type suite struct {
 	duration time.Duration // of one run
 	rounds   int           // of what is not a comparison
 	skip     string        // "micro": without micro-benchmarks
+	cost     string        // page that the cost of many nodes is written into; "": RESULTS.md is written
+	fleets   []int         // numbers of nodes whose cost is measured
 }
 
 func main() {
@@ -44,7 +46,12 @@ func run(ctx context.Context) (err error) {
 	flag.DurationVar(&s.duration, "duration", time.Second, "length of a run")
 	flag.IntVar(&s.rounds, "rounds", 5, "rounds of what is measured without a pair")
 	flag.StringVar(&s.skip, "skip", "", "micro: leave the micro-benchmarks out")
+	flag.StringVar(&s.cost, "cost", "", "measure instead what many nodes cost their database, into this page")
+	fleets := flag.String("fleets", "1,10,100,300", "for that, numbers of nodes")
 	flag.Parse()
+	if s.fleets, err = parseFleets(*fleets); err != nil {
+		return err
+	}
 	if flag.NArg() > 0 || s.pairs < 1 || s.rounds < 1 {
 		return errors.New("see -help")
 	}
@@ -57,6 +64,9 @@ func run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(s.dir)) }()
+	if s.cost != "" {
+		return s.measureCost(ctx)
+	}
 	began := time.Now()
 	r, err := s.measure(ctx)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"redleaf/alloc/sqlstore/faultnet"
@@ -17,8 +18,9 @@ CREATE USER bench@'%' IDENTIFIED BY 'bench';
 GRANT ALL ON ids.* TO bench@'%';
 `
 
-// startMariaDB starts a MariaDB that keeps what it acknowledged, as redleaf needs it, with the database ids in it.
-func (s *suite) startMariaDB(ctx context.Context) (*server, error) {
+// startMariaDB starts a MariaDB that keeps what it acknowledged, as redleaf needs it, with the database ids in it. More
+// settings are arguments for mariadbd.
+func (s *suite) startMariaDB(ctx context.Context, more ...string) (*server, error) {
 	dir, err := os.MkdirTemp(s.dir, "mariadb")
 	if err != nil {
 		return nil, err
@@ -39,11 +41,11 @@ func (s *suite) startMariaDB(ctx context.Context) (*server, error) {
 	if out, err := exec.CommandContext(ctx, installer, args...).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("mariadb-install-db: %w\n%s", err, out)
 	}
-	const settings = "--innodb-flush-log-at-trx-commit=1"
-	srv := &server{name: "MariaDB", command: "mariadbd --no-defaults " + settings}
+	settings := append([]string{"--innodb-flush-log-at-trx-commit=1"}, more...)
+	srv := &server{name: "MariaDB", command: "mariadbd --no-defaults " + join(settings)}
 	err = s.start(ctx, srv, "mariadbd", func(port string) []string {
-		return append([]string{"--no-defaults", "--datadir=" + data, "--socket=" + filepath.Join(dir, "s"), "--pid-file=" + filepath.Join(dir, "pid"),
-			"--bind-address=127.0.0.1", "--port=" + port, "--init-file=" + init, "--skip-name-resolve", settings}, asRoot...)
+		return slices.Concat([]string{"--no-defaults", "--datadir=" + data, "--socket=" + filepath.Join(dir, "s"), "--pid-file=" + filepath.Join(dir, "pid"),
+			"--bind-address=127.0.0.1", "--port=" + port, "--init-file=" + init, "--skip-name-resolve"}, settings, asRoot)
 	})
 	return srv, err
 }

@@ -104,6 +104,45 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+// The page's measured part is replaced, and the rest left alone.
+func TestCostInto(t *testing.T) {
+	c := &cost{
+		Machine:    []fact{{"CPU", "some"}},
+		Heartbeats: []heartbeatCost{{Nodes: 100, Connections: 300, Queries: 600, DatabaseCPU: 10.5}},
+		Refills:    []refillCost{{Offered: "10000", IDs: 9999, Refills: 1000, PerRefill: 250}},
+	}
+	page := "before\n" + measuredFrom + "old\n" + measuredTo + "after\n"
+	for range 2 { // its own output too
+		text, err := c.into(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"before\n", "| 100 | 300 | 600 |", "| 10000 | 9999 | 1000 |", "after\n"} {
+			if strings.Count(text, want) != 1 {
+				t.Errorf("the page has %q not once:\n%s", want, text)
+			}
+		}
+		if strings.Contains(text, "old") {
+			t.Error("the old part is still there")
+		}
+		page = text
+	}
+	if _, err := c.into("before\n" + measuredFrom); err == nil {
+		t.Error("a page without an end was taken")
+	}
+}
+
+func TestParseFleets(t *testing.T) {
+	if got, err := parseFleets("1,10,300"); err != nil || !slices.Equal(got, []int{1, 10, 300}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	for _, bad := range []string{"", "0", "1,", "x", "5000"} {
+		if _, err := parseFleets(bad); err == nil {
+			t.Errorf("%q was taken", bad)
+		}
+	}
+}
+
 // A bar that is shown must be the one that is compared with, and each plot on the page has its question.
 func TestQuestions(t *testing.T) {
 	plots := 0
