@@ -147,7 +147,7 @@ func (s *Store) Announce(ctx context.Context, server string, n alloc.Node, r all
 
 // Skip implements alloc.Failovers.
 func (s *Store) Skip(ctx context.Context, server string, open, done alloc.Record, gap int64, holders []string) error {
-	return s.onServer(ctx, server, func(ctx context.Context, conn *sql.Conn, _ string) error {
+	err := s.onServer(ctx, server, func(ctx context.Context, conn *sql.Conn, _ string) error {
 		return inTx(ctx, conn, func(tx *sql.Tx) error {
 			if err := s.putRecord(ctx, tx, open, done); err != nil {
 				return err
@@ -158,6 +158,10 @@ func (s *Store) Skip(ctx context.Context, server string, open, done alloc.Record
 			return speakFor(ctx, tx, open, done, holders)
 		})
 	})
+	if err == nil {
+		s.logLost = false // whatever was lost is skipped
+	}
+	return err
 }
 
 // inTx runs f in a transaction on the connection.

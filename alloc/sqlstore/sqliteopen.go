@@ -11,9 +11,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
-
-	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
 // busyPause is the time between tries to set a file up while another process does.
@@ -28,20 +27,22 @@ func openSQLite(ctx context.Context, file string, opts Options) (*Store, error) 
 	if err := findFile(path, opts.Init); err != nil {
 		return nil, err
 	}
-	db, err := sql.Open("sqlite", sqliteDSN(path, opts.StatementTimeout))
+	connector, err := sqlite.NewConnector(sqliteDSN(path, opts.StatementTimeout))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	db := sql.OpenDB(persistentLog{connector})
 	// One connection: writers queue here, in order and until their deadlines, and not in SQLite's polling.
 	db.SetMaxOpenConns(1)
-	if err := setUpPatiently(ctx, db, opts); err != nil {
+	lost, err := setUpPatiently(ctx, db, path, opts)
+	if err != nil {
 		return nil, errors.Join(explainSQLite(path, err), db.Close())
 	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &Store{db: db, side: db, free: db, file: info, dialect: sqliteDialect{}, description: path}, nil
+	return &Store{db: db, side: db, free: db, file: info, dialect: sqliteDialect{}, description: path, logLost: lost}, nil
 }
 
 // sqliteDSN escapes the path, which may have any character, in a file: URI.
@@ -65,6 +66,8 @@ func findFile(path string, create bool) error {
 	switch {
 	case err == nil && !info.Mode().IsRegular():
 		return fmt.Errorf("%s is not a regular file", path)
+	case err == nil && info.Size() == 0 && hasLog(path):
+		return fmt.Errorf("%s is empty but %s-wal is not: the file was damaged; restore both from a backup", path, path)
 	case err == nil:
 		return checkHeader(path, info.Size())
 	case !errors.Is(err, os.ErrNotExist):
@@ -105,27 +108,55 @@ func checkHeader(path string, size int64) error {
 }
 
 // setUpPatiently sets the tables up, again while another process has the file.
-func setUpPatiently(ctx context.Context, db *sql.DB, opts Options) error {
+func setUpPatiently(ctx context.Context, db *sql.DB, path string, opts Options) (lost bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, max(opts.StatementTimeout, setupTimeout))
 	defer cancel()
 	for {
-		err := setUpSQLite(ctx, db, opts.Init)
-		if code := sqliteCode(err) & 0xff; code != sqlite3.SQLITE_BUSY && code != sqlite3.SQLITE_LOCKED {
-			return err
-		}
-		if !pause(ctx, busyPause) {
-			return err
+		lost, err = setUpSQLite(ctx, db, path, opts)
+		if !isBusy(err) || !pause(ctx, busyPause) {
+			return lost, err
 		}
 	}
 }
 
-// setUpSQLite creates what is missing in one transaction, so that a crash leaves all or nothing.
-func setUpSQLite(ctx context.Context, db *sql.DB, create bool) error {
+// isBusy reports whether another process is in the way.
+func isBusy(err error) bool {
+	code := sqliteCode(err) & 0xff
+	return code == sqlite3.SQLITE_BUSY || code == sqlite3.SQLITE_LOCKED
+}
+
+// setUpSQLite checks the file, sets the tables up, and marks it as in use.
+func setUpSQLite(ctx context.Context, db *sql.DB, path string, opts Options) (lost bool, err error) {
+	var verdict string
+	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil {
+		return false, err
+	}
+	if verdict != "ok" {
+		return false, fmt.Errorf("it is damaged: %s", verdict)
+	}
+	if lost, err = createSQLite(ctx, db, path, opts); err != nil {
+		return lost, err
+	}
+	return lost, checkpoint(ctx, db)
+}
+
+// createSQLite creates what is missing in one transaction, so that a crash leaves all or nothing.
+func createSQLite(ctx context.Context, db *sql.DB, path string, opts Options) (lost bool, err error) {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer func() { _ = tx.Rollback() }() // nothing to do after Commit
+	if err := completeSQLite(ctx, tx, opts.Init); err != nil {
+		return false, err
+	}
+	if lost, err = markFile(ctx, tx, path, opts.Recover); err != nil {
+		return lost, err
+	}
+	return lost, tx.Commit()
+}
+
+func completeSQLite(ctx context.Context, tx *sql.Tx, create bool) error {
 	all := tables(sqliteSchema)
 	columns, err := readColumns(ctx, tx, "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'")
 	if err != nil {
@@ -144,14 +175,7 @@ func setUpSQLite(ctx context.Context, db *sql.DB, create bool) error {
 		return err
 	}
 	texts := sqliteDialect{}.queries()
-	if err := checkVersion(ctx, tx, texts[qPutMeta], texts[qGetMeta]); err != nil {
-		return err
-	}
-	// A lock alone does not show that the file can be written.
-	if _, err := tx.ExecContext(ctx, "UPDATE leaf_meta SET value = value WHERE name = ?", metaSchema); err != nil {
-		return err
-	}
-	return tx.Commit()
+	return checkVersion(ctx, tx, texts[qPutMeta], texts[qGetMeta])
 }
 
 // explainSQLite says in our words what is wrong with the file.

@@ -31,6 +31,9 @@ type Options struct {
 	ConnectTimeout   time.Duration // how long Open tries to reach a MySQL server; 0 is one try
 	Logger           *slog.Logger  // default: none
 
+	// Recover has a SQLite file opened whose write-ahead log is lost: for alloc.Recover, after which it is a store again.
+	Recover bool
+
 	// Admit says of a MySQL server's identity whether its connections may be used for tags and worker windows. It is
 	// asked before each use of one. Default: all may.
 	Admit func(server string) error
@@ -52,6 +55,7 @@ type Store struct {
 	pruned      atomic.Pointer[time.Time] // when old nodes were removed last; nil: never
 	trust       bool                      // of all servers
 	file        os.FileInfo               // of a SQLite store, as it was opened; nil: MySQL
+	logLost     bool                      // of a SQLite store: its log was lost, and Skip has not been done yet
 }
 
 // Open opens the store that the URL names and creates the tables that are missing. It waits for a MySQL server that
@@ -122,7 +126,11 @@ func (s *Store) Ping(ctx context.Context) error {
 
 // Close closes the connections. Calls under way fail.
 func (s *Store) Close() error {
-	err := s.db.Close()
+	var err error
+	if s.file != nil {
+		err = s.tidy()
+	}
+	err = errors.Join(err, s.db.Close())
 	if s.side != s.db {
 		err = errors.Join(err, s.side.Close(), s.free.Close())
 	}

@@ -15,6 +15,8 @@ const (
 	metaSchema = "schema"
 	metaServer = "server" // an alloc.Record
 	metaFirst  = "first"  // where new tags begin, after a failover
+
+	metaRunning = "running" // in a SQLite file: see markFile
 )
 
 // RecordLayout implements snowflake.Windows.

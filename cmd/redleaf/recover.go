@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"redleaf/alloc"
+	"redleaf/alloc/sqlstore"
 )
 
 type recoverCmd struct {
@@ -25,7 +26,7 @@ func (c *recoverCmd) Run(ctx context.Context, to *streams) error {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(to.err, nil))
-	store, err := c.openStore(ctx, false, log)
+	store, err := c.openAdmitting(ctx, sqlstore.Options{Logger: log, Recover: true})
 	if err != nil {
 		return err
 	}
