@@ -37,7 +37,9 @@ func (s *suite) heartbeats(ctx context.Context, size int) (*heartbeatCost, error
 	if err := f.await(ctx); err != nil {
 		return nil, err
 	}
-	pause(ctx, fleetSettle)
+	if err := pause(ctx, fleetSettle); err != nil {
+		return nil, err
+	}
 	u, err := f.during(ctx, func() error { return pause(ctx, fleetTime) })
 	if err != nil {
 		return nil, err

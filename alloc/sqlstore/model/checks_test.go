@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -23,13 +24,13 @@ func (c *check) do(limit int) {
 }
 
 func segmentCheck(about string, m segmentModel) check {
-	kinds := ""
+	var kinds strings.Builder
 	for _, k := range m.kinds {
-		kinds += ", " + named(k)
+		kinds.WriteString(", " + named(k))
 	}
 	return check{
 		protocol: "segments", about: about,
-		bounds: fmt.Sprintf("%d nodes, %d starts, %d ids, %d late; refill%s (%d)", m.nodes, m.starts, m.end, m.late, kinds, m.admin),
+		bounds: fmt.Sprintf("%d nodes, %d starts, %d ids, %d late; refill%s (%d)", m.nodes, m.starts, m.end, m.late, kinds.String(), m.admin),
 		run:    func(limit int) found { return search(m.system(), limit) },
 	}
 }
