@@ -53,7 +53,7 @@ func startFailover(t *testing.T, nodes int, args ...string) *failover {
 	f.lives = make([]atomic.Int64, nodes)
 	for i := range 2 * nodes {
 		d := newDrawer(i%nodes, f.nodes[i%nodes].addr)
-		t.Cleanup(func() { d.client.Close() })
+		t.Cleanup(d.close)
 		f.clients = append(f.clients, d)
 		f.drawing.Go(func() { d.draw(ctx, &f.lives[d.node]) })
 	}

@@ -48,7 +48,7 @@ func TestLeafNeighbour(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	client := newDrawer(0, p.addr)
-	defer client.client.Close()
+	defer client.close()
 	drawn, stopDrawing := make(chan []int64), make(chan struct{})
 	go func() { drawn <- drawOrders(ctx, client, stopDrawing) }()
 

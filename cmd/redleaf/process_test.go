@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -29,7 +30,11 @@ func binary(t testing.TB) string {
 
 const binaryEnv = "REDLEAF_TEST_BINARY"
 
-func TestMain(m *testing.M) { os.Exit(buildAndRun(m)) }
+func TestMain(m *testing.M) {
+	flag.Int(restartsFlag, 6, "how often TestRestarts starts the program anew on each store; 500 by hand")
+	flag.Parse()
+	os.Exit(buildAndRun(m))
+}
 
 func buildAndRun(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "redleaf-e2e-")
@@ -85,24 +90,33 @@ func startProcess(t testing.TB, args ...string) *process {
 
 // launch starts the program in dir and waits until it serves or has ended.
 func launch(dir, path string, args ...string) (*process, error) {
-	args = append([]string{"serve", "--listen", "127.0.0.1:0", "--http-listen", ""}, args...)
-	p := &process{cmd: exec.Command(path, args...), exited: make(chan struct{})}
-	p.cmd.Dir = dir
-	stderr, err := p.cmd.StderrPipe()
+	p, serving, err := begin(dir, path, args...)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.cmd.Start(); err != nil {
-		return nil, err
-	}
-	serving := make(chan string, 1)
-	go p.follow(bufio.NewScanner(stderr), serving)
 	select {
 	case p.addr = <-serving:
 		return p, nil
 	case <-p.exited:
 		return nil, fmt.Errorf("redleaf %v did not serve: %v\n%s", args, p.cmd.ProcessState, p.logged())
 	}
+}
+
+// begin starts the program in dir; serving gets its address.
+func begin(dir, path string, args ...string) (p *process, serving chan string, err error) {
+	args = append([]string{"serve", "--listen", "127.0.0.1:0", "--http-listen", ""}, args...)
+	p = &process{cmd: exec.Command(path, args...), exited: make(chan struct{})}
+	p.cmd.Dir = dir
+	stderr, err := p.cmd.StderrPipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, nil, err
+	}
+	serving = make(chan string, 1)
+	go p.follow(bufio.NewScanner(stderr), serving)
+	return p, serving, nil
 }
 
 // follow keeps the log, announces the address once, and reaps the process.

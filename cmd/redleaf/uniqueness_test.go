@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -29,17 +30,33 @@ const kinds = len(tagsDrawn) + 1
 // drawer is one client with one connection. It keeps every id that it received.
 type drawer struct {
 	node   int // which of the nodes it is connected to
+	addr   string
 	client *redis.Client
 	ids    [kinds][]int64
 	err    error // an order break or a reply that is no id
 }
 
 func newDrawer(node int, addr string) *drawer {
-	return &drawer{node: node, client: redis.NewClient(&redis.Options{
-		Addr: addr, PoolSize: 1, MaxRetries: -1, DialTimeout: time.Second, ReadTimeout: 5 * time.Second,
-		ContextTimeoutEnabled: true,
-	})}
+	d := &drawer{node: node, addr: addr}
+	d.dial()
+	return d
 }
+
+func (d *drawer) dial() {
+	d.client = redis.NewClient(&redis.Options{
+		Addr: d.addr, PoolSize: 1, MaxRetries: -1, DialTimeout: time.Second, ReadTimeout: 5 * time.Second,
+		ContextTimeoutEnabled: true,
+	})
+}
+
+// redial is for after a refused connection: the pool that met it would go on refusing for a second by itself.
+func (d *drawer) redial() {
+	d.close()
+	time.Sleep(time.Millisecond)
+	d.dial()
+}
+
+func (d *drawer) close() { d.client.Close() }
 
 // draw sends pipelines of all kinds until ctx is done. life tells which life of the node answers: order is promised
 // within one.
@@ -77,7 +94,9 @@ func (d *drawer) pipeline(ctx context.Context) (received [kinds][]int64) {
 			cmds[i] = pipe.Get(ctx, "snowflake:any")
 		}
 	}
-	pipe.Exec(ctx)
+	if _, err := pipe.Exec(ctx); errors.Is(err, syscall.ECONNREFUSED) {
+		d.redial()
+	}
 	for i, cmd := range cmds {
 		if id, ok := idOf(cmd); ok {
 			received[drawn[i]] = append(received[drawn[i]], id)
@@ -118,7 +137,7 @@ func testKills(t *testing.T, nodes int, store string) {
 	var drawing sync.WaitGroup
 	for i := range crashTestClients {
 		d := newDrawer(i%nodes, processes[i%nodes].addr)
-		defer d.client.Close()
+		defer d.close()
 		clients = append(clients, d)
 		drawing.Go(func() { d.draw(ctx, &lives[d.node]) })
 	}
