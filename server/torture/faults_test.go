@@ -2,6 +2,7 @@ package torture
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -152,18 +153,30 @@ func connectionsKilled(w *world, _ *rand.Rand) error { return w.exec("KILL USER 
 func rowLocked(w *world, rng *rand.Rand) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	tx, err := w.admin.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }() // it only read
-	var at int64
 	tag := w.tags[rng.IntN(len(w.tags))]
-	if err := tx.QueryRowContext(ctx, "SELECT max_id FROM leaf_alloc WHERE biz_tag = ? FOR UPDATE", tag).Scan(&at); err != nil {
-		return err
+	tx, err := w.lockRow(ctx, tag)
+	for err != nil && ctx.Err() == nil { // another fault is in its way
+		sleep(ctx, 100*time.Millisecond)
+		tx, err = w.lockRow(ctx, tag)
+	}
+	if err != nil {
+		return fmt.Errorf("locking the row of %s: %w", tag, err)
 	}
 	dwell(rng, time.Second, 4*time.Second)
+	_ = tx.Rollback() // it only read
 	return nil
+}
+
+func (w *world) lockRow(ctx context.Context, tag string) (*sql.Tx, error) {
+	tx, err := w.admin.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	var at int64
+	if err := tx.QueryRowContext(ctx, "SELECT max_id FROM leaf_alloc WHERE biz_tag = ? FOR UPDATE", tag).Scan(&at); err != nil {
+		return nil, errors.Join(err, tx.Rollback())
+	}
+	return tx, nil
 }
 
 func network(m faultnet.Mode) func(*world, *rand.Rand) error {
