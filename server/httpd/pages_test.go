@@ -126,6 +126,19 @@ func TestDashboardWithoutStore(t *testing.T) {
 	}
 }
 
+// A page opened only after the store had failed shows what is in use here, and says so.
+func TestDashboardFirstSeenWithoutStore(t *testing.T) {
+	s := newSite(t)
+	s.get("/api/segment/get/orders").want(t, http.StatusOK)
+	s.store.away.Store(true)
+	page := s.get("/", asPage).want(t, http.StatusOK).body
+	for _, want := range []string{"orders", errAway.Error(), "only tags in use on this node"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+}
+
 // Ten thousand tags are paged, sorted and searched, quickly.
 func TestManyTags(t *testing.T) {
 	const tags = 10_000
