@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -111,13 +112,22 @@ func replaced(w *world, rng *rand.Rand) error {
 	paused.signal(syscall.SIGSTOP)
 	time.Sleep(window + window/2)
 	other := w.newNode(w.url, "--worker-ids", id+"-"+id)
-	err := other.restart() // the window of a node whose clock was ahead lasts longer
+	taken := func() bool { return w.others(paused, id) } // by a node that another fault started
+	err := other.restartUnless(taken)                    // the window of a node whose clock was ahead lasts longer
 	paused.signal(syscall.SIGCONT)
-	if err == nil {
+	switch {
+	case err == nil:
 		w.drawFrom(time.Second+time.Duration(rng.IntN(2000))*time.Millisecond, other, paused)
 		other.kill()
+	case taken(): // that one is in its place
+		return nil
 	}
 	return err
+}
+
+// others reports whether another node than n claimed the worker id last.
+func (w *world) others(n *node, id string) bool {
+	return slices.ContainsFunc(w.nodes, func(o *node) bool { return o != n && o.worker() == id })
 }
 
 func databaseKilled(w *world, rng *rand.Rand) error {

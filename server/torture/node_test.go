@@ -69,12 +69,15 @@ func (n *node) start() error {
 
 // restart starts the program as a supervisor does: again, when another fault at the same time keeps it from starting. What
 // it says then is in the report's log.
-func (n *node) restart() error {
+func (n *node) restart() error { return n.restartUnless(func() bool { return false }) }
+
+// restartUnless is restart that gives up where that is so after an attempt.
+func (n *node) restartUnless(hopeless func() bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	for {
 		err := n.start()
-		if err == nil || ctx.Err() != nil {
+		if err == nil || ctx.Err() != nil || hopeless() {
 			return err
 		}
 		sleep(ctx, time.Second/2)
