@@ -134,7 +134,11 @@ func gapOf(v View, own, maxStep int64) int64 {
 const clockDoubt = 10 * time.Second
 
 // spokenOf returns up to when worker rows count as spoken for that no live node holds. window is this node's longest.
+// Where the operator says that nothing was lost, the rows tell the truth.
 func spokenOf(v View, window time.Duration) int64 {
+	if v.Record.Gap == NoGap {
+		return v.Record.Spoken
+	}
 	longest := window.Milliseconds()
 	for _, n := range v.Nodes {
 		longest = max(longest, n.Window)

@@ -111,3 +111,25 @@ func TestGapOf(t *testing.T) {
 		}
 	}
 }
+
+func TestSpokenOf(t *testing.T) {
+	const minute = 60_000
+	nodes := []Member{{ID: "1", Window: 3 * minute}, {ID: "2", Window: minute}}
+	for name, tt := range map[string]struct {
+		record Record
+		nodes  []Member
+		want   int64
+	}{
+		"this node's window":       {Record{}, nil, 1000 + 2*minute + 10_000},
+		"a longer one":             {Record{}, nodes, 1000 + 3*minute + 10_000},
+		"an earlier agreement's":   {Record{Spoken: 9 * minute}, nodes, 9 * minute},
+		"nothing lost":             {Record{Gap: NoGap}, nodes, 0},
+		"nothing lost, but before": {Record{Gap: NoGap, Spoken: 9 * minute}, nodes, 9 * minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := spokenOf(View{Now: 1000, Record: tt.record, Nodes: tt.nodes}, 2*time.Minute); got != tt.want {
+				t.Errorf("spoken for up to %d, want %d", got, tt.want)
+			}
+		})
+	}
+}

@@ -54,7 +54,8 @@ type Record struct {
 	Spoken int64  `json:"spoken,omitempty"` // worker ids without a row are spoken for up to this Unix millisecond
 }
 
-// NoGap asks for no gap where 0 asks for the rule's.
+// NoGap asks for no gap where 0 asks for the rule's. In a Record it says that nothing was lost: worker ids are then not
+// spoken for beyond their rows either.
 const NoGap = -1
 
 // AnyServer is the identity of every server to nodes that trust all of them.

@@ -13,7 +13,7 @@ import (
 
 type recoverCmd struct {
 	storeFlags
-	Gap          int64         `required:"" placeholder:"N" help:"Ids that every tag skips: more than were leased of any tag since the write that is the last one kept. 0: none were."`
+	Gap          int64         `required:"" placeholder:"N" help:"Ids that every tag skips: more than were leased of any tag since the write that is the last one kept. 0: nothing was lost, neither ids nor worker windows."`
 	Window       time.Duration `default:"10m" placeholder:"TIME" help:"The longest --window of the nodes: that long, worker ids that no live node holds stay unused (default: ${default})."`
 	FailoverWait time.Duration `default:"15s" placeholder:"TIME" help:"How long to wait for nodes that are silent (default: ${default})."`
 }
@@ -41,5 +41,9 @@ func (c *recoverCmd) Run(ctx context.Context, to *streams) error {
 		return fmt.Errorf("recovering: %w", err)
 	}
 	fmt.Fprintf(to.out, "recovered: every tag skips %d ids; nodes lease from server %s again\n", c.Gap, done.Server)
+	if until := time.UnixMilli(done.Spoken); until.After(time.Now()) {
+		fmt.Fprintf(to.out, "worker ids that no live node holds are free again after %s; until then a node without one starts with --modes segment\n",
+			until.UTC().Format(time.RFC3339))
+	}
 	return nil
 }
