@@ -21,7 +21,7 @@ const (
 	stuckCallers = 2000 // connections that call for the tag that gets no ids
 	stuckTime    = 6 * time.Second
 	goroutinesOf = 2  // each of them, while it waits
-	nodeConns    = 23 // database connections that a node may have: README, "What a node needs"
+	nodeConns    = 23 // database connections that a node may have: docs/planning.md
 )
 
 // One tag's row is locked by another transaction and 2,000 connections call for it: they get TRYAGAIN after --wait, all
