@@ -13,3 +13,10 @@ func TestMemStore(t *testing.T) {
 		return func() alloc.Store { return s }
 	})
 }
+
+func TestMemStricts(t *testing.T) {
+	alloctest.RunStricts(t, func(*testing.T) func() alloc.Stricts {
+		s := alloc.NewMemStricts()
+		return func() alloc.Stricts { return s }
+	})
+}

@@ -47,6 +47,21 @@ func TestMariaDBConformance(t *testing.T) {
 	})
 }
 
+func TestSQLiteStricts(t *testing.T) {
+	alloctest.RunStricts(t, func(t *testing.T) func() alloc.Stricts {
+		url := "sqlite:" + filepath.Join(t.TempDir(), "redleaf.db")
+		return func() alloc.Stricts { return open(t, url, patient()) }
+	})
+}
+
+func TestMariaDBStricts(t *testing.T) {
+	server := mariadbtest.Start(t)
+	alloctest.RunStricts(t, func(t *testing.T) func() alloc.Stricts {
+		url := server.Database(t)
+		return func() alloc.Stricts { return open(t, url, patient()) }
+	})
+}
+
 func TestSQLiteWindows(t *testing.T) {
 	windowstest.Run(t, func(t *testing.T) windowstest.Handles {
 		url := "sqlite:" + filepath.Join(t.TempDir(), "redleaf.db")

@@ -21,6 +21,8 @@ type dialect interface {
 	undone(err error) bool
 	// now returns the database's clock in Unix milliseconds, read by the statement or by c.
 	now(ctx context.Context, stmt *sql.Stmt, c *clock) (int64, error)
+	// integer names the type, in CAST.
+	integer() string
 	// collation names what decides whether tags are equal.
 	collation() string
 }

@@ -46,7 +46,7 @@ func (d mysqlDialect) queries() [numQueries]string {
 		incoming:  "VALUES(",
 		closing:   ")",
 		greatest:  "GREATEST",
-		integer:   "SIGNED",
+		integer:   d.integer(),
 		// Not UNIX_TIMESTAMP(NOW()), which is off for an hour when the session's time zone leaves summer time.
 		now: "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000",
 		digest: "COALESCE(BIT_XOR(CRC32(CONCAT_WS('\n', id, addr, http_addr, version, " +
@@ -97,6 +97,8 @@ func (mysqlDialect) now(ctx context.Context, stmt *sql.Stmt, _ *clock) (ms int64
 	err = stmt.QueryRowContext(ctx).Scan(&ms)
 	return ms, err
 }
+
+func (mysqlDialect) integer() string { return "SIGNED" }
 
 func (d mysqlDialect) collation() string { return d.collate }
 

@@ -41,3 +41,22 @@ CREATE TABLE IF NOT EXISTS leaf_meta (
   value varchar(255) NOT NULL,
   PRIMARY KEY (name)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS leaf_strict (
+  biz_tag varchar(128) NOT NULL,
+  is_strict int NOT NULL,
+  change_no bigint NOT NULL,
+  beat bigint NOT NULL,
+  holder bigint NOT NULL,
+  addr varchar(300) NOT NULL,
+  PRIMARY KEY (biz_tag),
+  KEY leaf_strict_holder (holder)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS leaf_strict_node (
+  id varchar(64) NOT NULL,
+  addr varchar(300) NOT NULL,
+  change_no bigint NOT NULL,
+  seen_ms bigint NOT NULL,
+  PRIMARY KEY (id)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;

@@ -7,7 +7,7 @@ import (
 	"regexp"
 )
 
-const leafTables = "('leaf_alloc', 'leaf_retired', 'leaf_worker', 'leaf_node', 'leaf_meta')"
+const leafTables = "('leaf_alloc', 'leaf_retired', 'leaf_worker', 'leaf_node', 'leaf_meta', 'leaf_strict', 'leaf_strict_node')"
 
 // setUpMySQL creates the tables that are missing, checks all, and returns the dialect for the column biz_tag that it
 // found. With all tables there it only reads, but for the schema's version when none is recorded.

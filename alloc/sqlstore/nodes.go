@@ -45,8 +45,10 @@ func (s *Store) prune(ctx context.Context) error {
 	if last != nil && time.Since(*last) < pruneEvery {
 		return nil
 	}
-	if _, err := s.exec(ctx, qPrune, s.ownNow(), nodeMemory.Milliseconds()); err != nil {
-		return fmt.Errorf("removing old nodes: %w", err)
+	for _, q := range []query{qPrune, qPruneStrict} {
+		if _, err := s.exec(ctx, q, s.ownNow(), nodeMemory.Milliseconds()); err != nil {
+			return fmt.Errorf("removing old nodes: %w", err)
+		}
 	}
 	s.pruned.Store(new(time.Now()))
 	return nil

@@ -28,8 +28,16 @@ const (
 	qClaim                    // worker_id, token, owner, addr, until_ms
 	qPutMeta                  // name, value
 	qGetMeta                  // name
+	qStrictTags               //
+	qStrictTag                // tag
+	qHold                     // holder, addr, tag, beat
+	qRenewHolds               // holder
+	qConfirm                  // id, addr, change_no, now
+	qUnconfirmed              // now, change_no, now, age, now, now, age
+	qWithdraw                 // id
 	qBeat                     // from here on, on whatever server answers: see Store.pool; id, addr, http_addr, version, now, age, now
 	qPrune                    // now, age
+	qPruneStrict              // now, age
 	qNodes                    // now, now, age
 	qDigest                   // now, age, now, age
 	qLeave                    // id
@@ -65,6 +73,7 @@ func (p phrases) queries() [numQueries]string {
 	row := "SELECT biz_tag, max_id, step, description, " + p.updated
 	// The database's clock, or the one that is bound where the store has its own: so it costs no statement of its own.
 	now := "COALESCE(?, " + p.now + ")"
+	strict := "SELECT biz_tag, is_strict, change_no, beat, holder, addr FROM leaf_strict"
 	in := func(column string) string { return p.incoming + column + p.closing }
 	return [numQueries]string{
 		qLease: "UPDATE leaf_alloc SET max_id = " + p.newMaxID + ", update_time = CURRENT_TIMESTAMP WHERE " + tag +
@@ -90,17 +99,28 @@ func (p phrases) queries() [numQueries]string {
 		qNow:      "SELECT " + p.now,
 		qWorkers: "SELECT worker_id, token, owner, addr, until_ms FROM leaf_worker " +
 			"WHERE worker_id BETWEEN ? AND ? ORDER BY worker_id",
-		qSwap:    "UPDATE leaf_worker SET token = ?, owner = ?, addr = ?, until_ms = ? WHERE worker_id = ? AND token = ?",
-		qClaim:   "INSERT INTO leaf_worker (worker_id, token, owner, addr, until_ms) VALUES (?, ?, ?, ?, ?)",
-		qPutMeta: "INSERT INTO leaf_meta (name, value) VALUES (?, ?) " + p.on("name") + " value = leaf_meta.value",
-		qGetMeta: "SELECT value FROM leaf_meta WHERE name = ?",
+		qSwap:       "UPDATE leaf_worker SET token = ?, owner = ?, addr = ?, until_ms = ? WHERE worker_id = ? AND token = ?",
+		qClaim:      "INSERT INTO leaf_worker (worker_id, token, owner, addr, until_ms) VALUES (?, ?, ?, ?, ?)",
+		qPutMeta:    "INSERT INTO leaf_meta (name, value) VALUES (?, ?) " + p.on("name") + " value = leaf_meta.value",
+		qGetMeta:    "SELECT value FROM leaf_meta WHERE name = ?",
+		qStrictTags: strict,
+		qStrictTag:  strict + " WHERE biz_tag = ?",
+		qHold:       "UPDATE leaf_strict SET holder = ?, addr = ?, beat = beat + 1 WHERE biz_tag = ? AND beat = ?",
+		qRenewHolds: "UPDATE leaf_strict SET beat = beat + 1 WHERE holder = ?",
+		qConfirm: "INSERT INTO leaf_strict_node (id, addr, change_no, seen_ms) VALUES (?, ?, ?, " + now + ") " + p.on("id") +
+			" addr = " + in("addr") + ", change_no = " + in("change_no") + ", seen_ms = " + in("seen_ms"),
+		qUnconfirmed: "SELECT id, addr, " + now + " - seen_ms FROM leaf_strict_node WHERE change_no < ? AND seen_ms >= " + now + " - ? " +
+			"UNION ALL SELECT n.id, n.addr, " + now + " - n.seen_ms FROM leaf_node n WHERE n.seen_ms >= " + now + " - ? " +
+			"AND NOT EXISTS (SELECT 1 FROM leaf_strict_node s WHERE s.id = n.id) ORDER BY 1",
+		qWithdraw: "DELETE FROM leaf_strict_node WHERE id = ?",
 		qBeat: "INSERT INTO leaf_node (id, addr, http_addr, version, started_ms, seen_ms) VALUES (?, ?, ?, ?, " + now + " - ?, " + now + ") " +
 			p.on("id") + " addr = " + in("addr") + ", http_addr = " + in("http_addr") +
 			", version = " + in("version") + ", seen_ms = " + in("seen_ms"),
-		qPrune:  "DELETE FROM leaf_node WHERE seen_ms < " + now + " - ?",
-		qNodes:  "SELECT id, addr, http_addr, version, started_ms, seen_ms, " + now + " FROM leaf_node WHERE seen_ms >= " + now + " - ?",
-		qDigest: "SELECT COUNT(*), " + p.digest + " FROM leaf_node WHERE seen_ms >= " + now + " - ?",
-		qLeave:  "DELETE FROM leaf_node WHERE id = ?",
+		qPrune:       "DELETE FROM leaf_node WHERE seen_ms < " + now + " - ?",
+		qPruneStrict: "DELETE FROM leaf_strict_node WHERE seen_ms < " + now + " - ? AND id NOT IN (SELECT n.id FROM leaf_node n)",
+		qNodes:       "SELECT id, addr, http_addr, version, started_ms, seen_ms, " + now + " FROM leaf_node WHERE seen_ms >= " + now + " - ?",
+		qDigest:      "SELECT COUNT(*), " + p.digest + " FROM leaf_node WHERE seen_ms >= " + now + " - ?",
+		qLeave:       "DELETE FROM leaf_node WHERE id = ?",
 	}
 }
 

@@ -17,8 +17,12 @@ var mysqlSchema string
 //go:embed sqlite.sql
 var sqliteSchema string
 
-// schemaVersion is recorded in leaf_meta. A store of a newer version is refused.
-const schemaVersion = 1
+// schemaVersion is recorded in leaf_meta at first. strictVersion takes its place once a tag is strict, which a redleaf that
+// knows no strict tags would not heed. A store of a newer version is refused.
+const (
+	schemaVersion = 1
+	strictVersion = 2
+)
 
 // runner is a *sql.DB, *sql.Conn or *sql.Tx.
 type runner interface {
@@ -109,8 +113,8 @@ func checkVersion(ctx context.Context, db runner, put, get string) error {
 	if err != nil {
 		return fmt.Errorf("the schema's version in leaf_meta is %q: want a number", recorded)
 	}
-	if version > schemaVersion {
-		return fmt.Errorf("the tables are of schema version %d, this redleaf knows %d: use a newer redleaf", version, schemaVersion)
+	if version > strictVersion {
+		return fmt.Errorf("the tables are of schema version %d, this redleaf knows %d: use a newer redleaf", version, strictVersion)
 	}
 	return nil
 }

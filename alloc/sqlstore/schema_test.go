@@ -117,10 +117,10 @@ func TestSchema(t *testing.T) {
 			t.Errorf("Schema(%q): %v", url, err)
 		}
 		all := tables(ddl)
-		if len(all) != 5 {
+		if len(all) != 7 {
 			t.Errorf("%d tables", len(all))
 		}
-		columns := map[string]int{"leaf_alloc": 5, "leaf_retired": 3, "leaf_worker": 5, "leaf_node": 9, "leaf_meta": 2}
+		columns := map[string]int{"leaf_alloc": 5, "leaf_retired": 3, "leaf_worker": 5, "leaf_node": 9, "leaf_meta": 2, "leaf_strict": 6, "leaf_strict_node": 4}
 		for _, table := range all {
 			if len(table.columns) != columns[table.name] {
 				t.Errorf("table %s has columns %q", table.name, table.columns)

@@ -11,7 +11,7 @@ import (
 
 type sqliteDialect struct{}
 
-func (sqliteDialect) queries() [numQueries]string {
+func (d sqliteDialect) queries() [numQueries]string {
 	return phrases{
 		key:      "?",
 		exact:    "CAST(biz_tag AS BLOB) = CAST(? AS BLOB)",
@@ -22,7 +22,7 @@ func (sqliteDialect) queries() [numQueries]string {
 		upsert:   "ON CONFLICT ({key}) DO UPDATE SET",
 		incoming: "excluded.",
 		greatest: "MAX",
-		integer:  "INTEGER",
+		integer:  d.integer(),
 		now:      "0", // the clock is this machine's
 		digest:   "? + ?",
 	}.queries()
@@ -58,6 +58,8 @@ func (sqliteDialect) undone(error) bool { return false }
 func (sqliteDialect) now(ctx context.Context, _ *sql.Stmt, c *clock) (int64, error) {
 	return c.now(), ctx.Err()
 }
+
+func (sqliteDialect) integer() string { return "INTEGER" }
 
 func (sqliteDialect) collation() string { return "BINARY" }
 

@@ -21,6 +21,7 @@ var (
 	_ snowflake.Windows = (*Store)(nil)
 	_ alloc.Failovers   = (*Store)(nil)
 	_ alloc.Raiser      = (*Store)(nil)
+	_ alloc.Stricts     = (*Store)(nil)
 )
 
 // Options say how a store is opened. Zero values mean the defaults.

@@ -14,6 +14,7 @@ const (
 	metaLayout = "layout"
 	metaSchema = "schema"
 	metaServer = "server" // an alloc.Record
+	metaStrict = "strict" // counts the changes of strict tags
 	metaFirst  = "first"  // where new tags begin, after a failover
 
 	metaRunning = "running" // in a SQLite file: see markFile
