@@ -27,7 +27,11 @@ func (a *Allocator) Set(ctx context.Context, name string, n int64) error {
 	return a.withLoader(ctx, name, func(t *tag) error {
 		stmt, cancel := a.statement()
 		defer cancel()
-		if err := a.store.Advance(stmt, name, n+1, a.cfg.Step); err != nil {
+		err := a.store.Advance(stmt, name, n+1, a.cfg.Step)
+		if err == nil {
+			err = t.stillHeld()
+		}
+		if err != nil {
 			return err
 		}
 		row, err := a.store.Lookup(stmt, name)
@@ -101,11 +105,15 @@ func (a *Allocator) Delete(ctx context.Context, name string) error {
 			t.vanish()
 			t.mu.Unlock()
 		}
+		if err == nil && a.Strict([]byte(name)) {
+			_, err = a.holds.store.MakeStrict(stmt, name, false)
+			a.holds.now()
+		}
 		return err
 	})
 }
 
-// withLoader runs a change of the tag's row while no other statement for it is under way, so that no range granted
+// withLoader runs a change of the tag's row, which only the node that holds a strict tag makes, while no other statement for it is under way, so that no range granted
 // before it arrives after it.
 func (a *Allocator) withLoader(ctx context.Context, name string, change func(*tag) error) error {
 	t, err := a.entry(name)
@@ -118,6 +126,9 @@ func (a *Allocator) withLoader(ctx context.Context, name string, change func(*ta
 		return fmt.Errorf("%w: %w", ErrUnavailable, errNoAnswer)
 	}
 	defer t.release()
+	if err := t.holdWaiting(ctx); err != nil {
+		return outcome(err)
+	}
 	return outcome(change(t))
 }
 
@@ -134,7 +145,7 @@ func (a *Allocator) entry(name string) (*tag, error) {
 	}
 	t := newTag(a, Row{Tag: name})
 	t.gone = true
-	return a.tags.add(t), nil
+	return a.use(t), nil
 }
 
 // outcome marks an error that is none of the sentinels as one whose effect is unknown.

@@ -25,6 +25,7 @@ type Allocator struct {
 	endQuit context.CancelFunc
 	work    sync.WaitGroup // every goroutine of the allocator
 	tags    index          // in use
+	holds   *holds         // nil: strict tags are not served; set before the first draw
 	trouble chan struct{}  // holds a token for each lease under way of a tag whose last one failed
 
 	mu       sync.RWMutex // protects everything below

@@ -2,6 +2,7 @@ package alloc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -29,6 +30,9 @@ func (a *Allocator) Close(ctx context.Context) (givenBack int64, err error) {
 		})
 	}
 	err = group.Wait()
+	if a.holds != nil {
+		err = errors.Join(err, a.holds.withdraw())
+	}
 	a.endLife()
 	return sum.Load(), err
 }
@@ -49,27 +53,37 @@ func (a *Allocator) stop() []*tag {
 	return tags
 }
 
-// giveBack returns the tag's unused ids to the store, once. The tag is closed: nobody draws while the rest is computed.
+// giveBack returns the tag's unused ids to the store, once, and leaves a strict tag to others. The tag is closed: nobody draws
+// while the rest is computed.
 func (t *tag) giveBack(ctx context.Context) (int64, error) {
 	if ctx.Err() != nil || !t.acquire(ctx) {
 		return 0, fmt.Errorf("giving ids of tag '%s' back: %w", t.name, context.Cause(ctx))
 	}
 	defer t.release()
 	t.mu.Lock()
-	rest := t.segs.tail()
-	t.segs.drop()
+	rest := t.stepDown()
 	t.mu.Unlock()
-	if rest.Len() == 0 {
-		return 0, nil
-	}
+	return t.giveUp(ctx, rest)
+}
+
+// giveUp gives the rest back and then, unless this node holds it anew, the strict tag. The loader is held.
+func (t *tag) giveUp(ctx context.Context, rest Range) (givenBack int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, t.a.cfg.StatementTimeout)
 	defer cancel()
-	done, err := t.a.store.GiveBack(ctx, t.name, rest.End, rest.First)
-	if err != nil {
-		return 0, fmt.Errorf("giving ids of tag '%s' back: %w", t.name, err)
+	if rest.Len() > 0 {
+		done, err := t.a.store.GiveBack(ctx, t.name, rest.End, rest.First)
+		if err != nil {
+			return 0, fmt.Errorf("giving ids of tag '%s' back: %w", t.name, err)
+		}
+		if done {
+			givenBack = rest.Len()
+		}
 	}
-	if !done {
-		return 0, nil
+	t.mu.Lock()
+	leave := t.strict && t.held.until.IsZero()
+	t.mu.Unlock()
+	if leave {
+		err = t.a.holds.release(ctx, t.name)
 	}
-	return rest.Len(), nil
+	return givenBack, err
 }

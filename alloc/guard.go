@@ -143,7 +143,7 @@ func (g *Guard) GiveBack(ctx context.Context, tag string, end, next int64) (done
 	}
 	defer g.gate.Leave()
 	done, err = g.Store.GiveBack(ctx, tag, end, next)
-	if done { // the store may grant the rest again
+	if done || err != nil { // the store may grant the rest again, or may have said so
 		g.change(tag, false, func(m *mark) { m.granted, m.set = next, min(m.set, next) })
 	}
 	return done, err

@@ -72,6 +72,9 @@ func (t *tag) refill() error {
 		return t.a.life.Err()
 	}
 	defer t.release()
+	if err := t.holdWanted(); err != nil {
+		return err
+	}
 	step, n, err := t.plan()
 	if err != nil || n == 0 {
 		return err
@@ -89,6 +92,24 @@ func (t *tag) refill() error {
 	}
 	t.refilled(r, step, begun)
 	return nil
+}
+
+// holdWanted has this node hold a strict tag if somebody waits for its ids: a refill ahead of time must not take back what
+// was just left to another node.
+func (t *tag) holdWanted() error {
+	t.mu.Lock()
+	unwanted := t.strict && !t.holds(time.Now()) && t.waiting == 0
+	t.mu.Unlock()
+	if unwanted {
+		return errLapsed
+	}
+	err := t.ensureHold()
+	if err != nil {
+		t.mu.Lock()
+		t.failed(err)
+		t.mu.Unlock()
+	}
+	return err
 }
 
 // leaseAbove leases n ids. After a SET the row is first moved to where SET left it: another node that gave its ids back
@@ -161,6 +182,8 @@ func (t *tag) failed(err error) {
 		t.lastErr = err
 	case errors.Is(err, ErrNoTag):
 		t.vanish()
+	case errors.Is(err, ErrUnavailable), errors.Is(err, errContested), errors.Is(err, errLapsed): // another node holds the strict tag
+		t.lastErr = err
 	case errors.Is(err, ErrExhausted), errors.Is(err, ErrBadStep), errors.Is(err, ErrCollation), errors.Is(err, ErrStopped):
 		t.decide(fmt.Errorf("tag '%s': %w", t.name, err), time.Now().Add(verdictTime))
 	default:

@@ -147,10 +147,22 @@ func (a *Allocator) adopt(row Row) *tag {
 	delete(a.refusals, row.Tag)
 	t := a.tags.get([]byte(row.Tag))
 	if t == nil {
-		return a.tags.add(newTag(a, row))
+		return a.use(newTag(a, row))
 	}
 	t.update(row)
 	return t
+}
+
+// use puts a tag in the index, unless there is one of the name, and returns the one that is there. Nobody draws from it
+// before it is known whether it is strict.
+func (a *Allocator) use(t *tag) *tag {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	there := a.tags.add(t)
+	if row, ok := a.holds.row([]byte(t.name)); ok && there == t {
+		t.heed(row)
+	}
+	return there
 }
 
 // refuse remembers for a moment why the name can't be had, so that a mistyped tag under load costs the store little.

@@ -80,6 +80,12 @@ func (t *tag) fulfil(ctx context.Context, r *reservation) {
 	if t.fulfilFromHand(r) || t.refuses(ctx) != nil || t.checkStep() != nil {
 		return
 	}
+	if err := t.ensureHold(); err != nil {
+		t.mu.Lock()
+		t.failed(err)
+		t.mu.Unlock()
+		return
+	}
 	t.leaseFor(r)
 }
 
@@ -87,7 +93,7 @@ func (t *tag) fulfil(ctx context.Context, r *reservation) {
 func (t *tag) fulfilFromHand(r *reservation) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.closed || r.gone {
+	if r.gone || !t.mayDraw() {
 		return r.gone
 	}
 	r.first, r.ok = t.segs.reserve(r.n)

@@ -15,6 +15,9 @@ type Status struct {
 	Refills  int64 // refills that succeeded, since the start
 	Waits    int64 // calls that had to wait for a segment, since the start
 	Err      error // why the last store call failed; nil after a success
+
+	Strict bool   // its ids rise across all nodes
+	Holder string // the address of the node that was last seen to serve it; "" if none, or if it is not strict
 }
 
 // Status returns the tag's row and the live state of its segments, reading the store when the tag is not in use here. It
@@ -38,7 +41,8 @@ func (a *Allocator) Status(ctx context.Context, name string) (Status, error) {
 	if err != nil {
 		return Status{}, outcome(err)
 	}
-	return Status{Row: row, NextStep: row.Step}, nil
+	strict, _ := a.holds.row([]byte(name))
+	return Status{Row: row, NextStep: row.Step, Strict: strict.Strict, Holder: strict.Addr}, nil
 }
 
 // List returns up to limit rows whose tags sort after the given one: see Store.

@@ -12,6 +12,10 @@ import (
 // the store is asked again.
 const verdictTime = time.Second
 
+// heldTime is for how long draws from a strict tag that another node holds are then refused at once: one of them has waited
+// in vain for that node to let go.
+const heldTime = 500 * time.Millisecond
+
 var errNoAnswer = errors.New("the store has not answered yet")
 
 // tag is one tag in use on this node. All its statements go through one loader, one at a time, so that ranges arrive
@@ -36,6 +40,11 @@ type tag struct {
 	verdictUntil time.Time
 	lastErr      error // why the last refill failed
 
+	strict bool  // only the node that holds it draws
+	change int64 // and that since this change
+	term   int64 // of the agreement under which that was read
+	held   hold  // this node's right to draw
+
 	changed chan struct{} // closed, and replaced, when waiters should look again
 	waiting int64         // calls waiting now
 	wanted  int64         // ids they still want
@@ -58,7 +67,7 @@ func newTag(a *Allocator, row Row) *tag {
 // take draws up to n ids without waiting, and sees to it that the next segment is on its way.
 func (t *tag) take(n int64) (first, got int64) {
 	t.mu.Lock()
-	if !t.closed {
+	if t.mayDraw() {
 		first, got = t.segs.take(n)
 	}
 	if got > 0 {
@@ -75,7 +84,7 @@ func (t *tag) take(n int64) (first, got int64) {
 func (t *tag) reserve(n int64) (first int64, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.closed {
+	if t.mayDraw() {
 		first, ok = t.segs.reserve(n)
 	}
 	if ok {
@@ -154,6 +163,10 @@ func (t *tag) standing() error {
 // unavailable says that the deadline passed, and the store's last failure. t.mu is held.
 func (t *tag) unavailable() error {
 	cause := t.lastErr
+	if held, ok := errors.AsType[*HeldError](cause); ok {
+		t.decide(held, time.Now().Add(heldTime))
+		return held
+	}
 	if cause == nil {
 		cause = errNoAnswer
 	}
@@ -179,7 +192,10 @@ func (t *tag) grant(r Range) (Range, error) {
 		return Range{}, err
 	}
 	t.high = r.End
-	if t.lastErr != nil {
+	if t.strict && !t.holds(time.Now()) {
+		return Range{}, errLapsed
+	}
+	if t.lastErr != nil && !errors.Is(t.lastErr, ErrUnavailable) {
 		t.a.cfg.Logger.Info("leasing works again", "tag", t.name)
 	}
 	t.lastErr, t.verdict = nil, nil
@@ -205,7 +221,20 @@ func (t *tag) status() Status {
 	row := t.row
 	row.MaxID = max(row.MaxID, t.high, t.floor)
 	return Status{
+		Strict: t.strict, Holder: t.holder(),
 		Row: row, Last: t.last, Left: t.segs.cur.Len(), Next: t.segs.queued(),
 		NextStep: t.nextStep(time.Now()), Refills: t.refills, Waits: t.waits, Err: t.lastErr,
 	}
+}
+
+// holder returns the address of the node that was last seen to hold the strict tag. t.mu is held.
+func (t *tag) holder() string {
+	if !t.strict {
+		return ""
+	}
+	if t.held.lasts(time.Now()) {
+		return t.a.holds.addr
+	}
+	row, _ := t.a.holds.row([]byte(t.name))
+	return row.Addr
 }
