@@ -313,7 +313,7 @@ func (s shakyStricts) MakeStrict(ctx context.Context, tag string, strict bool) (
 }
 
 // strictSimulations is how many random schedules are played. A failure names its seed.
-const strictSimulations = 1000
+const strictSimulations = 500
 
 // A draw that begins after another has ended, anywhere, gives a higher id: through lost and late statements, nodes cut off
 // from the store, stops, crashes and starts.

@@ -78,6 +78,9 @@ func (c *client) drawn(tag []byte, err error) error {
 	if err == nil {
 		return nil
 	}
+	if held, ok := errors.AsType[*alloc.HeldError](err); ok {
+		return c.heldElsewhere(held)
+	}
 	if errors.Is(err, alloc.ErrUnavailable) || errors.Is(err, snowflake.ErrUnavailable) {
 		c.vain = true
 	}

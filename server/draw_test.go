@@ -176,7 +176,7 @@ func TestCommands(t *testing.T) {
 		{"HGET segment:b description", "$5\r\nhello\r\n"},
 		{"HSET segment:b step 0", "-ERR step must be 1 to 2147483647\r\n"},
 		{"HSET segment:b step x", "-ERR value is not an integer or out of range\r\n"},
-		{"HSET segment:b max_id 5", "-ERR field 'max_id' can't be set: step and description can\r\n"},
+		{"HSET segment:b max_id 5", "-ERR field 'max_id' can't be set: step, description and strict can\r\n"},
 		{"HSET segment:none step 5", "-NOTAG tag 'none' does not exist; SET segment:none 0 creates it\r\n"},
 		{"HSET snowflake:a step 5", "-WRONGTYPE Operation against a key holding the wrong kind of value\r\n"},
 		{"EXISTS segment:a segment:none snowflake:x other segment:a", ":3\r\n"},

@@ -27,6 +27,7 @@ func (s *Server) Leave(ctx context.Context) {
 		return
 	}
 	s.watch.generation.Store(everMoving)
+	s.yieldStrict(nil, true)
 	if !wait(ctx, movingTime) {
 		return
 	}

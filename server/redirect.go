@@ -2,11 +2,10 @@ package server
 
 import (
 	"net"
-	"strconv"
 	"time"
 )
 
-// Every node serves every key, so MOVED is never needed for an answer to be right. It is what makes clients of Redis
+// Every node serves every key that is not of a strict tag, so MOVED is never needed for an answer to be right. It is what makes clients of Redis
 // Cluster read the map again. They are told once a connection after the map has changed, if it has for the key they ask
 // about, and always while this node leaves. After a node has died they are told about any key: some clients never read the
 // map again because of a node that does not answer.
@@ -53,11 +52,20 @@ func (c *client) informed() {
 
 // redirect returns MOVED if the client should look at the map. A transaction is moved as a whole or not at all.
 func (c *client) redirect(cmd *command, args [][]byte) error {
-	if c.view.current() || cmd.keys[0] == 0 || len(args) <= cmd.keys[0] || c.tx.queued > 0 {
+	strict := cmd.flags&write != 0 && c.s.cfg.Cluster && c.s.anyStrict()
+	if c.view.current() && !strict || cmd.keys[0] == 0 || len(args) <= cmd.keys[0] || c.tx.queued > 0 {
 		return nil
 	}
 	t := c.s.watch.current.Load()
 	if t == nil || len(t.peers) == 0 {
+		return nil
+	}
+	if strict {
+		if err := c.redirectStrict(t, args[cmd.keys[0]]); err != nil {
+			return err
+		}
+	}
+	if c.view.current() {
 		return nil
 	}
 	slot := keySlot(args[cmd.keys[0]])
@@ -65,9 +73,7 @@ func (c *client) redirect(cmd *command, args [][]byte) error {
 	if c.view.latest != everMoving && !c.stale(t, cmd, slot) {
 		return nil
 	}
-	c.view.told = true
-	c.s.watch.redirects.Add(1)
-	return replyError("MOVED " + strconv.Itoa(slot) + " " + owner.endpoint())
+	return c.moved(slot, owner)
 }
 
 // stale reports whether a request that came here shows that the client has an old map.

@@ -14,7 +14,7 @@ func commandTable() map[string]*command {
 
 		// Administering tags.
 		{"set", -3, write | admin, one, "string", "1.0.0", "key n [NX]", "Create a tag, or move it forward: INCR gives n+1 next.", "", (*client).set, nil, 0},
-		{"hset", -4, write | admin | fast, one, "hash", "2.0.0", "key STEP=step DESCRIPTION=description", "Change a tag's step or description.", "", (*client).hset, nil, 0},
+		{"hset", -4, write | admin | fast, one, "hash", "2.0.0", "key [STEP=step] [DESCRIPTION=description] [STRICT=strict]", "Change a tag's step or description, or whether its ids rise across all nodes.", "", (*client).hset, nil, 0},
 		{"del", -2, write | admin, all, "generic", "1.0.0", "key...", "Retire tags.", "", (*client).del, nil, 0},
 		{"unlink", -2, write | admin | fast, all, "generic", "4.0.0", "key...", "Retire tags.", "", (*client).del, nil, 0},
 

@@ -88,20 +88,33 @@ func (c *client) hset(args [][]byte) error {
 	if len(args)%2 != 0 {
 		return wrongArity("hset")
 	}
-	var settings alloc.Settings
+	var settings tagSettings
 	for i := 2; i < len(args); i += 2 {
 		if err := setField(&settings, string(args[i]), args[i+1]); err != nil {
 			return err
 		}
 	}
-	if err := c.s.cfg.Segments.Configure(c.patience(), tag, settings); err != nil {
-		return c.drawn([]byte(tag), err)
+	if settings.Step != nil || settings.Description != nil {
+		if err := c.s.cfg.Segments.Configure(c.patience(), tag, settings.Settings); err != nil {
+			return c.drawn([]byte(tag), err)
+		}
+	}
+	if settings.strict != nil {
+		if err := c.s.cfg.Segments.MakeStrict(c.patience(), tag, *settings.strict); err != nil {
+			return c.drawn([]byte(tag), err)
+		}
 	}
 	c.int(0)
 	return nil
 }
 
-func setField(s *alloc.Settings, field string, value []byte) error {
+// tagSettings are what HSET sets.
+type tagSettings struct {
+	alloc.Settings
+	strict *bool
+}
+
+func setField(s *tagSettings, field string, value []byte) error {
 	switch field {
 	case "step":
 		n, err := parseInt(value)
@@ -111,8 +124,13 @@ func setField(s *alloc.Settings, field string, value []byte) error {
 		s.Step = &n
 	case "description":
 		s.Description = new(string(value))
+	case "strict":
+		if len(value) != 1 || value[0] != '0' && value[0] != '1' {
+			return replyError("ERR value is out of range, strict is 0 or 1")
+		}
+		s.strict = new(value[0] == '1')
 	default:
-		return replyError(fmt.Sprintf("ERR field '%s' can't be set: step and description can", clip([]byte(field), 64)))
+		return replyError(fmt.Sprintf("ERR field '%s' can't be set: step, description and strict can", clip([]byte(field), 64)))
 	}
 	return nil
 }
@@ -123,6 +141,10 @@ type field struct{ name, value string }
 // fields lists what is known of a tag: its row, and its live state on this node.
 func fields(s *alloc.Status) []field {
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
+	strict := "0"
+	if s.Strict {
+		strict = "1"
+	}
 	lastErr := ""
 	if s.Err != nil {
 		lastErr = s.Err.Error()
@@ -139,6 +161,8 @@ func fields(s *alloc.Status) []field {
 		{"refills", number(s.Refills)},
 		{"waits", number(s.Waits)},
 		{"last_error", lastErr},
+		{"strict", strict},
+		{"holder", s.Holder},
 	}
 }
 

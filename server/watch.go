@@ -178,6 +178,7 @@ func (w *watch) publish(s *Server, t *topology) {
 	w.current.Store(t)
 	if s.cfg.Cluster && !w.leaving {
 		w.generation.Store(t.generation)
+		s.yieldStrict(t, false)
 	}
 	s.cfg.Logger.Info("nodes changed", "live", len(t.peers))
 }

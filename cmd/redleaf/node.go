@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"net"
 	"sync"
@@ -106,6 +107,16 @@ func (n *node) serverConfig(c *serveCmd) server.Config {
 	}
 }
 
+// serveStrict takes part in serving strict tags at the address. A node without segments says that none of them will ever be
+// drawn from there.
+func (n *node) serveStrict(ctx context.Context, addr string) error {
+	stricts := n.gate.Stricts(n.store)
+	if n.segments == nil {
+		return stricts.Confirm(ctx, n.id, addr, math.MaxInt64)
+	}
+	return n.segments.ServeStrict(ctx, stricts, n.id, addr)
+}
+
 // join begins to tell the other nodes that this one is there, after a delay: at addr, and on the listener for HTTP if there
 // is one.
 func (n *node) join(addr string, web net.Listener, delay time.Duration) {
@@ -151,6 +162,8 @@ func (n *node) stop(ctx context.Context) error {
 		givenBack, err := n.segments.Close(ctx)
 		n.log.Info("gave back unused ids", "ids", givenBack)
 		errs = append(errs, err)
+	} else {
+		errs = append(errs, n.store.Withdraw(ctx, n.id))
 	}
 	if n.snowflakes != nil {
 		errs = append(errs, n.snowflakes.Close(ctx))

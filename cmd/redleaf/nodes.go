@@ -18,9 +18,10 @@ import (
 
 type nodesCmd struct {
 	storeFlags
+	Forget string `placeholder:"ID" help:"Forget a dead node, that has stopped for good and left no word: until then no tag can be made strict."`
 }
 
-// Run lists the nodes of the last day, with the worker ids they hold now.
+// Run lists the nodes of the last day, with the worker ids they hold now, or forgets one.
 func (c *nodesCmd) Run(ctx context.Context, to *streams) error {
 	if err := c.check(); err != nil {
 		return err
@@ -29,7 +30,27 @@ func (c *nodesCmd) Run(ctx context.Context, to *streams) error {
 	if err != nil {
 		return err
 	}
+	if c.Forget != "" {
+		return errors.Join(forgetNode(ctx, store, c.Forget, to), store.Close())
+	}
 	return errors.Join(listNodes(ctx, store, to), store.Close())
+}
+
+func forgetNode(ctx context.Context, store *sqlstore.Store, id string, to *streams) error {
+	nodes, err := store.Nodes(ctx)
+	if err != nil {
+		return fmt.Errorf("--forget: %w", err)
+	}
+	for _, n := range nodes {
+		if n.ID == id && n.Live {
+			return fmt.Errorf("--forget: node %s at %s lives: stop it", id, n.Addr)
+		}
+	}
+	if err := errors.Join(store.Withdraw(ctx, id), store.Leave(ctx, id)); err != nil {
+		return fmt.Errorf("--forget: %w", err)
+	}
+	fmt.Fprintln(to.out, "forgot node", id)
+	return nil
 }
 
 func listNodes(ctx context.Context, store *sqlstore.Store, to *streams) error {

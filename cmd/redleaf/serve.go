@@ -38,7 +38,12 @@ func (c *serveCmd) Run(ctx context.Context, to *streams) error {
 		closeAll(listeners)
 		return errors.Join(err, n.stop(context.Background()))
 	}
-	n.join(c.address(listeners, c.Store, log), httpListener, c.delay())
+	addr := c.address(listeners, c.Store, log)
+	if err := n.serveStrict(ctx, addr); err != nil {
+		closeAll(append(listeners, httpListener))
+		return errors.Join(fmt.Errorf("--store: %w", err), n.stop(context.Background()))
+	}
+	n.join(addr, httpListener, c.delay())
 	ctx, shutdown := context.WithCancel(ctx)
 	defer shutdown()
 	config := n.serverConfig(c)

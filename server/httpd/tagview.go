@@ -3,6 +3,7 @@ package httpd
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -54,7 +55,7 @@ func (t tagView) Lasts() time.Duration {
 
 // Problem is what is wrong with the tag, if anything.
 func (t tagView) Problem() string {
-	if t.Err == nil {
+	if _, held := errors.AsType[*alloc.HeldError](t.Err); t.Err == nil || held {
 		return ""
 	}
 	return t.Err.Error()
