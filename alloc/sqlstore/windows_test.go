@@ -167,3 +167,26 @@ func TestNodes(t *testing.T) {
 		}
 	})
 }
+
+// Nodes that die between two looks change the digest, however many and however alike their names.
+func TestDigestOfSeveralDead(t *testing.T) {
+	forEachDatabase(t, func(t *testing.T, s, _ *Store) {
+		for _, id := range []string{"a", "b", "c", "d"} {
+			if err := s.Beat(t.Context(), alloc.Node{ID: id, Addr: "127.0.0.1:7000", Version: "v1"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		mustExec(t, s.db, "UPDATE leaf_node SET seen_ms = seen_ms + 3600000")
+		for _, dead := range []string{"'a'", "'a', 'b'", "'a', 'b', 'c'", "'a', 'b', 'c', 'd'"} {
+			before, err := s.Digest(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			mustExec(t, s.db, "UPDATE leaf_node SET seen_ms = seen_ms - 10800000 WHERE id IN ("+dead+")")
+			if after, err := s.Digest(t.Context()); err != nil || after == before {
+				t.Errorf("%s died: digest %q, before %q, %v", dead, after, before, err)
+			}
+			mustExec(t, s.db, "UPDATE leaf_node SET seen_ms = seen_ms + 10800000 WHERE id IN ("+dead+")")
+		}
+	})
+}
