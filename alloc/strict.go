@@ -98,9 +98,13 @@ type UnconfirmedError struct {
 
 func (e *UnconfirmedError) Error() string {
 	n := e.Nodes[0]
-	return fmt.Sprintf("tag '%s' is not strict yet: node %s at %s has not confirmed it and was last heard of %v ago (%d such nodes); "+
-		"once it has stopped for good, run redleaf nodes --forget %s; then say HSET again",
-		e.Tag, n.ID, n.Addr, n.Silent.Round(time.Second), len(e.Nodes), n.ID)
+	more := ""
+	if len(e.Nodes) > 1 {
+		more = fmt.Sprintf(", nor have %d more", len(e.Nodes)-1)
+	}
+	return fmt.Sprintf("tag '%s' is not strict yet: node %s at %s, last heard of %v ago, has not confirmed it%s; "+
+		"if it has stopped for good, run redleaf nodes --forget %s; then say HSET again",
+		e.Tag, n.ID, n.Addr, n.Silent.Round(time.Second), more, n.ID)
 }
 
 // hold is a node's right to draw from a strict tag: until two clocks say that it has ended, whichever is first. The one that
@@ -112,7 +116,7 @@ type hold struct {
 	used  time.Time // when ids were last drawn
 }
 
-// begin makes the right last for a lease from when a statement was sent that the row now shows.
+// extend makes the right last for a lease from when a statement was sent that the row shows.
 func (h *hold) extend(sent time.Time, beat int64) {
 	if until := sent.Add(StrictLease); until.After(h.until) {
 		h.until, h.wall = until, until.Round(0)
