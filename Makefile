@@ -57,7 +57,7 @@ torture: deps
 torture-mutants: deps
 	go test -v -count=1 -timeout 0 -run TestMutants ./server/torture -torture.mutants
 
-# Both lease protocols searched state by state, written into docs/model.md. It takes some minutes and 4 GB of memory.
+# The lease protocols searched state by state, written into docs/model.md. It takes some minutes and 4 GB of memory.
 model:
 	go test -count=1 -timeout 0 -run TestSound -v ./alloc/sqlstore/model -model.doc $(CURDIR)/docs/model.md
 

@@ -18,6 +18,10 @@ type Config struct {
 	StatementTimeout time.Duration // deadline of one store call; 2 s
 	Refresh          time.Duration // how often rows are read again; 60 s
 	Logger           *slog.Logger  // nowhere
+
+	// StrictWait has every call for a strict tag that another node holds wait for it to let go. Without it, once one call has
+	// waited in vain, others are refused at once for a while: where nothing sends them to the right node, that is likely to last.
+	StrictWait bool
 }
 
 func (c Config) withDefaults() Config {

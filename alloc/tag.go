@@ -164,7 +164,9 @@ func (t *tag) standing() error {
 func (t *tag) unavailable() error {
 	cause := t.lastErr
 	if held, ok := errors.AsType[*HeldError](cause); ok {
-		t.decide(held, time.Now().Add(heldTime))
+		if !t.a.cfg.StrictWait {
+			t.decide(held, time.Now().Add(heldTime))
+		}
 		return held
 	}
 	if cause == nil {

@@ -238,6 +238,7 @@ func (s *Server) infoSegments(b *strings.Builder) {
 	line(b, "segment_mode", "on")
 	line(b, "segment_tags", s.snapshot().tags)
 	line(b, "segment_tags_in_use", t.Tags)
+	line(b, "segment_strict_tags_held", len(s.cfg.Segments.Held()))
 	line(b, "segment_ids_issued", t.Issued)
 	line(b, "segment_refills", t.Refills)
 	line(b, "segment_refill_failures", t.Failures)

@@ -85,6 +85,7 @@ func (c *serveCmd) allocConfig(log *slog.Logger) alloc.Config {
 	return alloc.Config{
 		AutoCreate: c.creates(), Step: c.Step, MaxStep: c.MaxStep, MaxTags: c.MaxTags, MaxBatch: c.MaxBatch,
 		Wait: c.Wait, SegmentDuration: c.SegmentDuration, StatementTimeout: c.StatementTimeout, Logger: log,
+		StrictWait: c.Cluster,
 	}
 }
 

@@ -43,6 +43,14 @@ func windowCheck(about string, m windowModel) check {
 	}
 }
 
+func strictCheck(about string, m strictModel) check {
+	return check{
+		protocol: "strict tags", about: about,
+		bounds: fmt.Sprintf("%d nodes, %d starts, %d ticks, a lease of %d, %d ids, %d writes, %d late, renewals %t, leaving %t", m.nodes, m.starts, m.end, strictLease, m.ids, m.writes, m.late, m.renews, m.leaves),
+		run:    func(limit int) found { return search(m.system(), limit) },
+	}
+}
+
 const sound = "as built"
 
 // shallow are the protocols as they are built, in spaces that are searched in seconds.
@@ -55,6 +63,10 @@ func shallow() []check {
 		windowCheck(sound, windowModel{nodes: 2, starts: 2, workers: 1, end: 2, writes: 3, late: 1}),
 		windowCheck(sound, windowModel{nodes: 1, starts: 3, workers: 1, end: 3, writes: 5, late: 1}),
 		windowCheck(sound, windowModel{nodes: 2, starts: 2, workers: 2, end: 2, writes: 2, late: 1}),
+		strictCheck(sound, strictModel{nodes: 2, starts: 2, end: 5, ids: 6, writes: 4}),
+		strictCheck(sound, strictModel{nodes: 2, starts: 2, end: 4, ids: 4, writes: 3, renews: true}),
+		strictCheck(sound, strictModel{nodes: 2, starts: 2, end: 4, ids: 4, writes: 4, leaves: true}),
+		strictCheck(sound, strictModel{nodes: 2, starts: 2, end: 4, ids: 4, writes: 3, late: 1, renews: true, leaves: true}),
 	}
 }
 
@@ -75,6 +87,11 @@ func deep() []check {
 		windowCheck(sound, windowModel{nodes: 2, starts: 3, workers: 1, end: 3, writes: 5, late: 2}),
 		windowCheck(sound, windowModel{nodes: 2, starts: 2, workers: 2, end: 3, writes: 4, late: 1}),
 		windowCheck(sound, windowModel{nodes: 3, starts: 3, workers: 2, end: 2, writes: 3, late: 0}),
+		strictCheck(sound, strictModel{nodes: 2, starts: 3, end: 6, ids: 6, writes: 5}),
+		strictCheck(sound, strictModel{nodes: 3, starts: 3, end: 5, ids: 6, writes: 4}),
+		strictCheck(sound, strictModel{nodes: 2, starts: 2, end: 5, ids: 6, writes: 5, late: 1, leaves: true}),
+		strictCheck(sound, strictModel{nodes: 2, starts: 2, end: 6, ids: 4, writes: 4, renews: true}),
+		strictCheck(sound, strictModel{nodes: 2, starts: 3, end: 5, ids: 6, writes: 4, late: 1, renews: true, leaves: true}),
 	)
 }
 
@@ -96,5 +113,11 @@ func variants() []check {
 		windowCheck("the release of an unused window writes 0", windowModel{nodes: 1, starts: 3, workers: 1, end: 4, writes: 5, variant: unusedToZero}),
 		windowCheck("rows are deleted when their windows have passed", windowModel{nodes: 1, starts: 2, workers: 1, end: 4, writes: 2, variant: deleteRows}),
 		windowCheck("a store that loses acknowledged writes, without the nodes' agreement", windowModel{nodes: 1, starts: 2, workers: 1, end: 3, writes: 2, variant: loseAcknowledgedWindows}),
+		strictCheck("another node that takes the tag without waiting", strictModel{nodes: 2, starts: 2, end: 1, ids: 4, writes: 3, variant: takeAtOnce}),
+		strictCheck("a lease that counts from the reply", strictModel{nodes: 2, starts: 2, end: 6, ids: 6, writes: 6, variant: countFromReply}),
+		strictCheck("a node that does not ask its clock", strictModel{nodes: 2, starts: 2, end: 4, ids: 4, writes: 3, variant: askNoClock}),
+		strictCheck("a node that draws from what it had when it takes the tag again", strictModel{nodes: 2, starts: 2, end: 7, ids: 4, writes: 4, variant: keepIDs}),
+		strictCheck("a tag left to others by the holder's name alone", strictModel{nodes: 2, starts: 2, end: 1, ids: 8, writes: 6, late: 1, leaves: true, variant: leaveByName}),
+		strictCheck("a renewal that counts without a look at the row", strictModel{nodes: 2, starts: 2, end: 3, ids: 4, writes: 3, renews: true, variant: renewUnseen}),
 	}
 }

@@ -7,18 +7,19 @@ import (
 	"time"
 )
 
-const intro = `# The models of both protocols
+const intro = `# The models of the protocols
 
-Written by ` + "`make model`" + `. Segments lease ranges of integers, windows lease ranges of milliseconds; both are small enough to be
-searched state by state ([alloc/sqlstore/model](../alloc/sqlstore/model)). A step of a model is one thing that happens: a node sends a statement, the
+Written by ` + "`make model`" + `. Segments lease ranges of integers, windows lease ranges of milliseconds, and strict tags the right
+to draw; all are small enough to be searched state by state ([alloc/sqlstore/model](../alloc/sqlstore/model)). A step of a model is one thing that happens: a node sends a statement, the
 store carries it out, the reply comes or is lost, the node gives up, a statement that was given up is carried out late (at most so
 many at a time), an id is issued, a process crashes, stops or starts, a clock goes on or is set back. All orders of these
 steps are looked at, within the bounds named. Three things must hold in every state: no id twice, no id outside a range that the
-store granted to that process, rising ids of a tag on one node.
+store granted to that process, rising ids of a tag on one node. With strict tags: an id that is above all that were drawn before, anywhere.
 
-What is left out: strict tags, and the nodes' agreement after a failover, without which a store that loses acknowledged writes
+What is left out: making a tag strict, and the nodes' agreement after a failover, without which a store that loses acknowledged writes
 repeats ids, as the second table shows (docs/failover.md). The database's clock is left out on purpose, and a node's clock says whatever
-it likes: nothing may rest on them.
+it likes: nothing may rest on them. With strict tags it may stand still for a node that is paused, and goes on at one speed for all
+that are not: who takes a tag waits a tenth longer than the lease because real clocks differ in speed.
 
 ## As built
 

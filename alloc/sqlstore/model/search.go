@@ -1,4 +1,4 @@
-// Package model checks both lease protocols exhaustively: of segments and of worker windows, as package sqlstore's
+// Package model checks the lease protocols exhaustively: of segments, worker windows and strict tags, as package sqlstore's
 // statements and its callers carry them out. A model is a state and the steps that lead from one state to others, small
 // enough that every state it can reach is looked at. `make model` goes deep, and writes docs/model.md.
 package model
