@@ -12,10 +12,11 @@ import (
 )
 
 const (
-	strictEvery  = time.Second             // between two looks at the strict tags: a third of StrictLease
-	strictIdle   = 10 * time.Second        // without draws, after which a tag is left to others
-	confirmEvery = time.Minute             // how often a node says that it is still there, if nothing changed
-	confirmTime  = 2500 * time.Millisecond // for which MakeStrict waits for the nodes, which look once a second
+	strictEvery    = time.Second             // between two looks at the strict tags: a third of StrictLease
+	maxStrictPause = 4 * time.Second         // the same, while they fail and nothing is held
+	strictIdle     = 10 * time.Second        // without draws, after which a tag is left to others
+	confirmEvery   = time.Minute             // how often a node says that it is still there, if nothing changed
+	confirmTime    = 2500 * time.Millisecond // for which MakeStrict waits for the nodes, which look once a second
 )
 
 // holds is an allocator's part in serving strict tags. A tag's own part is under the tag's lock: see tag.held.
@@ -67,9 +68,9 @@ func (a *Allocator) ServeStrict(ctx context.Context, store Stricts, node, addr s
 
 // run looks at the strict tags until the allocator closes.
 func (h *holds) run() {
-	failing := false
+	failing := 0
 	for {
-		timer := time.NewTimer(strictEvery)
+		timer := time.NewTimer(h.pause(failing))
 		select {
 		case <-timer.C:
 		case <-h.kick:
@@ -78,11 +79,23 @@ func (h *holds) run() {
 		}
 		timer.Stop()
 		err := h.look()
-		if err != nil && !failing && h.any.Load() && h.a.quit.Err() == nil {
+		if err != nil && failing == 0 && h.any.Load() && h.a.quit.Err() == nil {
 			h.a.cfg.Logger.Warn("looking at the strict tags failed", "err", err)
 		}
-		failing = err != nil
+		if failing++; err == nil {
+			failing = 0
+		}
 	}
+}
+
+// pause returns how long to wait before the next look, after so many that failed in a row. A node that holds nothing has
+// time: a store that can't keep up with its nodes must be asked less.
+func (h *holds) pause(failing int) time.Duration {
+	if failing == 0 || len(h.held()) > 0 {
+		return strictEvery
+	}
+	d := min(strictEvery<<min(failing, 10), maxStrictPause)
+	return d/2 + rand.N(d/2)
 }
 
 // look makes this node's holds last longer, and learns who holds what and which tags are strict.

@@ -398,3 +398,15 @@ func freePort(t *testing.T) string {
 	t.Fatal("no free port")
 	return ""
 }
+
+// While the store does not answer it is looked at less and less, and never much less.
+func TestWatchPause(t *testing.T) {
+	if got := watchPause(0); got != watchEvery {
+		t.Errorf("while it answers: %v", got)
+	}
+	for failures := 1; failures < 100; failures++ {
+		if got := watchPause(failures); got < watchEvery || got > maxWatchPause {
+			t.Errorf("after %d failures: %v", failures, got)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -13,11 +14,12 @@ import (
 )
 
 const (
-	watchEvery   = time.Second      // how often the heartbeats are looked at
-	rereadEvery  = 30 * time.Second // and read, though they seem not to have changed
-	watchTimeout = 2 * time.Second  // for one reading
-	departTime   = 6 * time.Second  // for which a node that has left is still listed: until it has stopped
-	newsAge      = 30 * time.Second // for how long after a change new connections may still come with the old map
+	watchEvery    = time.Second      // how often the heartbeats are looked at
+	maxWatchPause = 4 * time.Second  // between two looks, while they fail
+	rereadEvery   = 30 * time.Second // and read, though they seem not to have changed
+	watchTimeout  = 2 * time.Second  // for one reading
+	departTime    = 6 * time.Second  // for which a node that has left is still listed: until it has stopped
+	newsAge       = 30 * time.Second // for how long after a change new connections may still come with the old map
 )
 
 // everMoving is the generation while this node leaves: no connection has seen it.
@@ -39,7 +41,8 @@ type watch struct {
 	leaving bool
 	changed time.Time            // when the map changed
 	left    map[peer]time.Time   // when nodes left, those of the last moments
-	failed  time.Time            // when reading failed last
+	away    bool                 // the last reading failed
+	failed  time.Time            // when the store was away last
 	told    map[string]time.Time // when clients of a host were sent to where they were, since the map changed
 }
 
@@ -57,10 +60,24 @@ func (s *Server) startWatch() {
 	s.readNodes(sharedTimeout)
 	s.watch.known.Store(s.watch.generation.Load()) // nobody has an older map of this node
 	s.sampling.Go(func() {
-		for s.sleepOn(watchEvery) {
-			s.readNodes(watchTimeout)
+		failures := 0
+		for s.sleepOn(watchPause(failures)) {
+			failures++
+			if s.readNodes(watchTimeout) {
+				failures = 0
+			}
 		}
 	})
+}
+
+// watchPause returns how long to wait after so many failures in a row. A store that can't keep up with its nodes is asked
+// less, and not by all at once: else it never would again.
+func watchPause(failures int) time.Duration {
+	if failures == 0 {
+		return watchEvery
+	}
+	d := min(watchEvery<<min(failures, 10), maxWatchPause)
+	return d/2 + rand.N(d/2)
 }
 
 // sleepOn waits and reports whether the server lives.
@@ -69,24 +86,37 @@ func (s *Server) sleepOn(d time.Duration) bool {
 	return s.life.Err() == nil
 }
 
-func (s *Server) readNodes(timeout time.Duration) {
+// readNodes reports whether the store has answered.
+func (s *Server) readNodes(timeout time.Duration) bool {
 	ctx, cancel := context.WithTimeout(s.life, timeout)
 	defer cancel()
 	digest, err := s.cfg.Nodes.Digest(ctx)
+	if err == nil {
+		s.watch.answered(true)
+	}
 	if err == nil && s.watch.unchanged(s, digest) {
-		return
+		return true
 	}
 	var nodes []alloc.Node
 	if err == nil {
 		nodes, err = s.cfg.Nodes.Nodes(ctx)
 	}
 	if err != nil {
-		s.watch.mu.Lock()
-		s.watch.failed = time.Now()
-		s.watch.mu.Unlock()
-		return // the last map stays good: every node serves every key
+		s.watch.answered(false)
+		return false // the last map stays good: every node serves every key
 	}
 	s.watch.update(s, nodes, digest)
+	return true
+}
+
+// answered takes note of whether the store does.
+func (w *watch) answered(yes bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.away || !yes {
+		w.failed = time.Now()
+	}
+	w.away = !yes
 }
 
 // unchanged reports whether the nodes are those that are known, which were read not long ago. What is due by time alone

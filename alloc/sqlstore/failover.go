@@ -34,10 +34,14 @@ func (s *Store) View(ctx context.Context, nodes bool) (v alloc.View, err error) 
 }
 
 // onServer runs f over one connection, if it leads to the server; "" is any.
-func (s *Store) onServer(ctx context.Context, server string, f func(context.Context, *sql.Conn, string) error) (err error) {
+func (s *Store) onServer(ctx context.Context, server string, f func(context.Context, *sql.Conn, string) error) error {
+	return s.onServerOver(ctx, s.free, server, f)
+}
+
+func (s *Store) onServerOver(ctx context.Context, pool *sql.DB, server string, f func(context.Context, *sql.Conn, string) error) (err error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	conn, err := s.free.Conn(ctx)
+	conn, err := pool.Conn(ctx)
 	if err != nil {
 		return explained(err)
 	}
@@ -147,7 +151,7 @@ func (s *Store) Announce(ctx context.Context, server string, n alloc.Node, r all
 
 // Skip implements alloc.Failovers.
 func (s *Store) Skip(ctx context.Context, server string, open, done alloc.Record, gap int64, holders []string) error {
-	err := s.onServer(ctx, server, func(ctx context.Context, conn *sql.Conn, _ string) error {
+	err := s.onServerOver(ctx, s.slow, server, func(ctx context.Context, conn *sql.Conn, _ string) error {
 		return inTx(ctx, conn, func(tx *sql.Tx) error {
 			if err := s.putRecord(ctx, tx, open, done); err != nil {
 				return err

@@ -39,7 +39,6 @@ type mysqlDialect struct {
 
 func (d mysqlDialect) queries() [numQueries]string {
 	now := "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000"
-	node := "CRC32(CONCAT_WS('\n', id, addr, http_addr, version, COALESCE(?, " + now + ") - seen_ms <= ?))"
 	p := phrases{
 		newMaxID:  "LAST_INSERT_ID(GREATEST(max_id, 1) + ?)",
 		updated:   "CAST(UNIX_TIMESTAMP(update_time) AS SIGNED)",
@@ -51,8 +50,9 @@ func (d mysqlDialect) queries() [numQueries]string {
 		integer:   d.integer(),
 		// Not UNIX_TIMESTAMP(NOW()), which is off for an hour when the session's time zone leaves summer time.
 		now: now,
-		// Not the checksums themselves: a CRC is linear, so that of two nodes which die at once the same bits change, and cancel.
-		digest: "COALESCE(BIT_XOR(" + node + " * " + node + "), 0)",
+		// Whether a node lives is not part of the text: a CRC is linear, so that of two nodes which die at once the same bits would
+		// change, and cancel.
+		digest: "COALESCE(BIT_XOR(CRC32(CONCAT_WS('\n', id, addr, http_addr, version)) * (1 + (COALESCE(?, " + now + ") - seen_ms <= ?))), 0)",
 	}
 	if d.charset == "" {
 		p.key, p.exact, p.fits = "CAST(? AS BINARY)", "biz_tag = CAST(? AS BINARY)", "? = ?"

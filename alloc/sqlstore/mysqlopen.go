@@ -53,15 +53,17 @@ func openPools(c *mysql.Config, isolation string, opts Options, s *Store) (*Stor
 	if opts.TrustServers {
 		admit = nil
 	}
-	var errs [3]error
+	var errs [4]error
 	s.db, errs[0] = openPool(c, opts.StatementTimeout, isolation, tagConns, admit)
 	s.side, errs[1] = openPool(c, opts.StatementTimeout, isolation, sideConns, admit)
-	s.free, errs[2] = openPool(c, skipTimes*opts.StatementTimeout, isolation, freeConns, anyServer)
+	s.free, errs[2] = openPool(c, opts.StatementTimeout, isolation, freeConns, anyServer)
+	s.slow, errs[3] = openPool(c, skipTimes*opts.StatementTimeout, isolation, 1, anyServer)
 	if err := errors.Join(errs[:]...); err != nil { // the parameters are wrong: none has connected
 		return nil, err
 	}
 	// Where the address leads elsewhere now, an old connection would not show it.
 	s.free.SetConnMaxLifetime(freeLifetime)
+	s.slow.SetConnMaxLifetime(freeLifetime)
 	return s, nil
 }
 

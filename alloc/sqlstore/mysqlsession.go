@@ -51,7 +51,8 @@ func openPool(c *mysql.Config, timeout time.Duration, isolation string, conns in
 //
 // A client that gives up only closes its connection; the server would wait for the row's lock, and then change the
 // row, long after. So it has the client's timeout as well: MariaDB for any wait, MySQL, which does not know
-// max_statement_time, for locks, in whole seconds.
+// max_statement_time, for locks, in whole seconds. MariaDB gives up a little before the client, whose connection then lives
+// on: a server in trouble must not be asked for new ones, nor work for those who have gone.
 func sessionSettings(timeout time.Duration, isolation string) []string {
 	lockWait := int64((timeout + time.Second - 1) / time.Second)
 	return []string{
@@ -62,7 +63,7 @@ func sessionSettings(timeout time.Duration, isolation string) []string {
 			", SESSION sql_select_limit = 18446744073709551615" +
 			", SESSION wait_timeout = 28800" +
 			fmt.Sprintf(", SESSION innodb_lock_wait_timeout = %d", lockWait) +
-			fmt.Sprintf(" /*M! , SESSION max_statement_time = %.3f */", timeout.Seconds()),
+			fmt.Sprintf(" /*M! , SESSION max_statement_time = %.3f */", 0.9*timeout.Seconds()),
 		"SET SESSION TRANSACTION ISOLATION LEVEL " + isolation + ", READ WRITE",
 	}
 }

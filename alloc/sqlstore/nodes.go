@@ -93,7 +93,7 @@ func (s *Store) Digest(ctx context.Context) (string, error) {
 		return digestOf(nodes), err
 	}
 	var rows, digest uint64
-	err := s.stmts[qDigest].QueryRowContext(ctx, s.ownNow(), alloc.NodeTimeout.Milliseconds(), s.ownNow(), alloc.NodeTimeout.Milliseconds(), s.ownNow(), nodeMemory.Milliseconds()).Scan(&rows, &digest)
+	err := s.stmts[qDigest].QueryRowContext(ctx, s.ownNow(), alloc.NodeTimeout.Milliseconds(), s.ownNow(), nodeMemory.Milliseconds()).Scan(&rows, &digest)
 	if err != nil {
 		return "", fmt.Errorf("reading the nodes' digest: %w", err)
 	}

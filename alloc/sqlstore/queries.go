@@ -39,7 +39,7 @@ const (
 	qPrune                    // now, age
 	qPruneStrict              // now, age
 	qNodes                    // now, now, age
-	qDigest                   // now, age, now, age, now, age
+	qDigest                   // now, age, now, age
 	qLeave                    // id
 	numQueries
 )

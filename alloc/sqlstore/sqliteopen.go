@@ -42,7 +42,7 @@ func openSQLite(ctx context.Context, file string, opts Options) (*Store, error) 
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &Store{db: db, side: db, free: db, file: info, dialect: sqliteDialect{}, description: path, logLost: lost}, nil
+	return &Store{db: db, side: db, free: db, slow: db, file: info, dialect: sqliteDialect{}, description: path, logLost: lost}, nil
 }
 
 // sqliteDSN escapes the path, which may have any character, in a file: URI.

@@ -48,6 +48,7 @@ type Store struct {
 	db          *sql.DB
 	side        *sql.DB // for all that is not tags, which must not wait for rows that somebody holds locked; may be db
 	free        *sql.DB // for heartbeats and agreements, on whatever server answers; may be db
+	slow        *sql.DB // as free, for statements that write all rows; may be db
 	dialect     dialect
 	stmts       [numQueries]*sql.Stmt
 	timeout     time.Duration // of a call whose context has no deadline
@@ -133,7 +134,7 @@ func (s *Store) Close() error {
 	}
 	err = errors.Join(err, s.db.Close())
 	if s.side != s.db {
-		err = errors.Join(err, s.side.Close(), s.free.Close())
+		err = errors.Join(err, s.side.Close(), s.free.Close(), s.slow.Close())
 	}
 	if err != nil {
 		return fmt.Errorf("closing store: %w", err)
